@@ -1,0 +1,64 @@
+"""One error tree. A docstring is the error's default message; HTTP codes and exit codes are mapped at the edge."""
+
+
+class RecollectError(Exception):
+    """Something went wrong in Recollect."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (self.__doc__ or "").strip())
+
+
+class InvalidInput(RecollectError):
+    """A value given by the caller cannot be used."""
+
+
+class NotFound(RecollectError):
+    """There is no such thing for this user."""
+
+
+class Conflict(RecollectError):
+    """The same id was used before with other content."""
+
+
+class InvalidRecipe(InvalidInput):
+    """A recipe has an unknown field or an impossible value."""
+
+
+class PersonaTooLarge(InvalidInput):
+    """The persona's text is over its cap; shorten it or raise the cap in the recipe."""
+
+
+class ImpossibleBudget(RecollectError):
+    """Persona, message, reserve and wrapping alone exceed the total; nothing was sent."""
+
+
+class StoreError(RecollectError):
+    """The store could not answer."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached or opened; try again later."""
+
+
+class StoreReadOnly(StoreError):
+    """The data folder cannot be written to."""
+
+
+class StoreFull(StoreError):
+    """There is no space left for the data; nothing of this call was stored."""
+
+
+class StoreCorrupt(StoreError):
+    """A data file is damaged; restore it from a backup."""
+
+
+class SchemaMismatch(StoreError):
+    """The data was written by a newer version of Recollect; upgrade before opening it."""
+
+
+class Fenced(StoreError):
+    """Another worker has taken over this user's work; the step's result was discarded."""
+
+
+class MissingExtra(RecollectError):
+    """An optional part is not installed."""
