@@ -44,6 +44,9 @@ PARTS: Mapping[str, type[Part]] = {
 
 N = TypeVar("N", bound=Record)
 
+PINNED, CORE, STANDING = "@pinned", "@core", "@standing"
+"""Marks: kept among a row's entity references, so that a store finds these few memories without reading all of them."""
+
 _COMMON = frozenset(f.name for f in fields(Record))
 _SHARED = tuple(
     name for name in (f.name for f in fields(Record)) if name not in {"seq", "version", "retired", "retired_at"}
@@ -71,7 +74,7 @@ def draft(
         status=record.status,
         origin=record.origin,
         sources=record.sources,
-        entities=record.entities,
+        entities=record.entities + marks(record),
         at=record.at,
         due=record.due,
         valid_from=record.valid_from,
@@ -89,11 +92,19 @@ def record(row: Row) -> Record:
     """The noun of a row."""
     cls = NOUNS[row.noun]
     values: dict[str, Any] = {name: getattr(row, name) for name in _SHARED}
+    values["entities"] = tuple(ref for ref in row.entities if not ref.startswith("@"))
     body = cast(dict[str, Any], json.loads(row.body))
     for name, convert in _extra(cls).items():
         if name in body:
             values[name] = convert(body[name]) if convert else body[name]
     return cls(**values, seq=row.seq, version=row.version, retired=row.retired, retired_at=row.retired_at)
+
+
+def marks(record: Record) -> tuple[str, ...]:
+    if not isinstance(record, Memory):
+        return ()
+    flags = ((PINNED, record.pinned), (CORE, record.importance >= 3), (STANDING, record.standing))
+    return tuple(mark for mark, is_set in flags if is_set)
 
 
 def records(rows: tuple[Row, ...], cls: type[N]) -> tuple[N, ...]:
