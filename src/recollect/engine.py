@@ -23,7 +23,7 @@ from recollect.ingest import editing, linking, profiles, record as recording, va
 from recollect.ingest.record import Indexer
 from recollect.recall.embed import Embedder, open_embedder
 from recollect.recall.searching import Recaller
-from recollect.store import codec
+from recollect.store import nouns
 from recollect.store.base import ANY, Health, RecordList, Scope, Store, TurnList, TurnsById, UserKey, UserStore
 from recollect.tokens import Tokenizer, tokenizer as open_tokenizer
 from recollect.types import (
@@ -350,7 +350,7 @@ class Recollect:
     async def history(self, *, user: str, id: str) -> list[Record]:
         """Every version of a record, oldest first."""
         query = RecordsById(ids=(id,), history=True)
-        return [codec.record(row) for row in (await self._user(user).read(query))[query]]
+        return [nouns.record(row) for row in (await self._user(user).read(query))[query]]
 
     # --- out and in ------------------------------------------------------------------------------------------------
 
@@ -408,7 +408,7 @@ class Recollect:
                 noun=noun.noun, persona=_all(persona), shared=shared, statuses=statuses, limit=limit, known=known
             )
         )
-        return list(codec.records((await self._user(user).read(query))[query], noun))
+        return list(nouns.records((await self._user(user).read(query))[query], noun))
 
     async def _consequences(self, user: str, batch: Sequence[Turn]) -> Change | None:
         """What recording these turns marks besides: thoughts that an answer was given are used."""

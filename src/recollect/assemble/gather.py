@@ -15,7 +15,7 @@ from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
-from recollect.store import codec
+from recollect.store import nouns
 from recollect.store.base import (
     Head,
     Query,
@@ -183,7 +183,7 @@ def _plan(request: Request, *, before: int | None) -> _Plan:
         thoughts=RecordList(noun="thought", persona=persona, statuses=("ACTIVE",), limit=LOOPS, known=known),
         marked=RecordsByEntity(
             noun="memory",
-            refs=(codec.PINNED, codec.CORE, codec.STANDING),
+            refs=(nouns.PINNED, nouns.CORE, nouns.STANDING),
             persona=persona,
             statuses=("ACTIVE",),
             limit=LOOPS,
@@ -200,17 +200,17 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
     profile = _profile(answers[plan.profile], now=request.now)
     turns = tuple(turn for turn in answers[plan.window] if turn.id != request.turn and turn.role != "system")
     running = select.running_session(
-        turns, codec.records(answers[plan.sessions], Session), now=message.at if message else request.now
+        turns, nouns.records(answers[plan.sessions], Session), now=message.at if message else request.now
     )
     window = sessions.within_chain(turns, running.chain)[-request.recipe.history.turns :]
     quoted = await _quoted(store, request, message, window)
-    slots = codec.records(answers[plan.slot], Slot)
+    slots = nouns.records(answers[plan.slot], Slot)
     text = message.text if message else request.message or ""
     anchor = focus.anchor(text, reply_to=quoted, window=turns, slot=slots[0] if slots else None)
-    summaries = {summary.key: summary for summary in codec.records(answers[plan.summaries], Summary)}
-    days = codec.records(answers[plan.days], Summary)
-    marked = codec.records(answers[plan.marked], Memory)
-    states = codec.records(answers[plan.state], State)
+    summaries = {summary.key: summary for summary in nouns.records(answers[plan.summaries], Summary)}
+    days = nouns.records(answers[plan.days], Summary)
+    marked = nouns.records(answers[plan.marked], Memory)
+    states = nouns.records(answers[plan.state], State)
     material = Material(
         user=request.user,
         now=request.now,
@@ -228,13 +228,13 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         state=states[0] if states else None,
         today=select.today(days, now=request.now, zone=profile.zone),
         last_time=select.last_time(
-            codec.records(answers[plan.past], Summary), days, running=running.id, now=request.now, zone=profile.zone
+            nouns.records(answers[plan.past], Summary), days, running=running.id, now=request.now, zone=profile.zone
         ),
         rolling=summaries.get(keys.rolling(request.persona.id)),
         lane_summary=summaries.get(keys.lane(request.persona.id, request.lane)),
         spine=summaries.get(keys.SPINE),
-        loops=select.surfacing(codec.records(answers[plan.loops], Loop), now=request.now, fade=request.recipe.loops.fade),
-        thoughts=select.unspent(codec.records(answers[plan.thoughts], Thought), now=request.now),
+        loops=select.surfacing(nouns.records(answers[plan.loops], Loop), now=request.now, fade=request.recipe.loops.fade),
+        thoughts=select.unspent(nouns.records(answers[plan.thoughts], Thought), now=request.now),
         foundation=select.foundation(marked, now=request.now, limit=request.recipe.recall.foundation),
         requests=select.standing(marked, now=request.now),
         inputs=request.inputs,
@@ -254,7 +254,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
 
 
 def _profile(rows: tuple[Row, ...], *, now: datetime) -> Profile:
-    profiles = codec.records(rows, Profile)
+    profiles = nouns.records(rows, Profile)
     return profiles[0] if profiles else Profile(id=keys.PROFILE, at=now)
 
 
@@ -283,5 +283,5 @@ async def _cards(
     query = RecordsByEntity(
         noun="memory", refs=refs, persona=request.persona.id, statuses=("ACTIVE",), limit=LOOPS, known=known
     )
-    facts = codec.records((await store.read(query))[query], Memory)
+    facts = nouns.records((await store.read(query))[query], Memory)
     return select.cards(refs, facts, now=request.now, limit=request.recipe.recall.card_facts)

@@ -15,7 +15,7 @@ from recollect.clock import instant
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest import validate
 from recollect.ingest.record import Indexer
-from recollect.store import codec
+from recollect.store import nouns
 from recollect.store.base import Answers, Change, RecordsById, RecordsByKey, RowDraft, UserStore
 from recollect.types import Memory, Record, RecordKind
 
@@ -36,9 +36,9 @@ class Desk:
 
 def build(noun: RecordKind, values: Mapping[str, Any], *, record_id: str, now: datetime) -> Record:
     """A valid record of that noun from the fields given, or InvalidInput."""
-    cls = codec.NOUNS.get(noun)
+    cls = nouns.NOUNS.get(noun)
     if cls is None:
-        raise InvalidInput(f"there is nothing called {noun!r} to add; use one of {', '.join(codec.NOUNS)}")
+        raise InvalidInput(f"there is nothing called {noun!r} to add; use one of {', '.join(nouns.NOUNS)}")
     _check_names(cls, values)
     return _valid(cls, {"at": now, **values, "id": record_id})
 
@@ -55,9 +55,9 @@ def row(record: Record, *, desk: Desk) -> RowDraft:
     """The version to write, counted and indexed."""
     counted = replace(record, tokens=desk.indexer.count(record.text, ()), family=desk.indexer.family)
     if record.noun not in SEARCHABLE or not record.text:
-        return codec.draft(counted, now=desk.now)
+        return nouns.draft(counted, now=desk.now)
     vector = desk.indexer.embed([record.text])[0] if desk.indexer.embed else None
-    return codec.draft(counted, now=desk.now, stems=desk.indexer.stems(record.text), vector=vector)
+    return nouns.draft(counted, now=desk.now, stems=desk.indexer.stems(record.text), vector=vector)
 
 
 async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any]) -> Record:
@@ -71,7 +71,7 @@ async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any]) -> Record
 
     def decide(answers: Answers) -> Change:
         nonlocal written
-        live = [r for r in map(codec.record, answers[same]) if r.persona == record.persona]
+        live = [r for r in map(nouns.record, answers[same]) if r.persona == record.persona]
         successor = replace(record, id=live[0].id, version=live[0].version) if live else record
         written = successor.id
         return Change(records=(row(successor, desk=desk),))
@@ -88,7 +88,7 @@ async def update(desk: Desk, record_id: str, changes: Mapping[str, Any]) -> Reco
         found = answers[query]
         if not found:
             raise NotFound(f"there is nothing with the id {record_id!r} to update")
-        before = codec.record(found[0])
+        before = nouns.record(found[0])
         after = changed(before, changes)
         return Change() if after == before else Change(records=(row(after, desk=desk),))
 
@@ -101,7 +101,7 @@ async def get(desk: Desk, record_id: str) -> Record:
     found = (await desk.store.read(query))[query]
     if not found:
         raise NotFound(f"there is nothing with the id {record_id!r}")
-    return codec.record(found[0])
+    return nouns.record(found[0])
 
 
 async def put(desk: Desk, record: Record) -> Record:

@@ -8,7 +8,7 @@ from typing import Any
 from recollect import keys
 from recollect.clock import zone
 from recollect.ingest import editing
-from recollect.store import codec
+from recollect.store import nouns
 from recollect.store.base import Answers, Change, RecordsById, UserStore
 from recollect.types import Json, Profile, Record, State
 
@@ -17,7 +17,7 @@ _NAMED = frozenset({f.name for f in fields(Profile)} - {f.name for f in fields(R
 
 async def profile(store: UserStore, *, now: datetime) -> Profile:
     query = RecordsById(ids=(keys.PROFILE,))
-    found = codec.records((await store.read(query))[query], Profile)
+    found = nouns.records((await store.read(query))[query], Profile)
     return found[0] if found else Profile(id=keys.PROFILE, at=now)
 
 
@@ -28,7 +28,7 @@ async def set_profile(desk: editing.Desk, changes: Mapping[str, Any]) -> Profile
     query = RecordsById(ids=(keys.PROFILE,))
 
     def decide(answers: Answers) -> Change:
-        found = codec.records(answers[query], Profile)
+        found = nouns.records(answers[query], Profile)
         before = found[0] if found else Profile(id=keys.PROFILE, at=desk.now)
         named = {name: value for name, value in changes.items() if name in _NAMED}
         extra = {**before.extra, **{name: value for name, value in changes.items() if name not in _NAMED}}
@@ -43,7 +43,7 @@ async def set_profile(desk: editing.Desk, changes: Mapping[str, Any]) -> Profile
 
 async def state(store: UserStore, *, persona: str | None, now: datetime) -> State:
     query = RecordsById(ids=(keys.state(persona),))
-    found = codec.records((await store.read(query))[query], State)
+    found = nouns.records((await store.read(query))[query], State)
     return found[0] if found else _empty(persona, now=now)
 
 
@@ -52,7 +52,7 @@ async def set_state(desk: editing.Desk, *, persona: str | None, changes: Mapping
     query = RecordsById(ids=(keys.state(persona),))
 
     def decide(answers: Answers) -> Change:
-        found = codec.records(answers[query], State)
+        found = nouns.records(answers[query], State)
         before = found[0] if found else _empty(persona, now=desk.now)
         merged = {name: value for name, value in {**before.fields, **changes}.items() if value is not None}
         if merged == dict(before.fields):

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from recollect.errors import Conflict, InvalidInput, NotFound
 from recollect.ingest import sessions, validate
-from recollect.store import codec
+from recollect.store import nouns
 from recollect.store.base import (
     ANY,
     Answers,
@@ -152,7 +152,7 @@ def _change(
             vector=entry.vector,
         )
     return Change(
-        turns=tuple(drafts.values()), records=tuple(codec.draft(session, now=now) for session in opened)
+        turns=tuple(drafts.values()), records=tuple(nouns.draft(session, now=now) for session in opened)
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
-from recollect.store import codec
+from recollect.store import nouns
 from recollect.store.base import Change, Note, RecordsById, SnapshotsById, UserStore
 from recollect.types import Thought
 
@@ -30,8 +30,8 @@ async def marks(store: UserStore, snapshots: Sequence[str], *, now: datetime) ->
     rows = (await store.read(spent))[spent] if thoughts else ()
     return Change(
         records=tuple(
-            codec.draft(replace(thought, used_in=thoughts[thought.id]), now=now)
-            for thought in codec.records(rows, Thought)
+            nouns.draft(replace(thought, used_in=thoughts[thought.id]), now=now)
+            for thought in nouns.records(rows, Thought)
             if thought.used_in is None
         ),
         notes=tuple(Note(name=ACCESSED + memory, body=now.isoformat()) for memory in sorted(accessed)),

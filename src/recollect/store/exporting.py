@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from recollect.errors import InvalidInput
-from recollect.store import codec
+from recollect.store import codec, nouns
 from recollect.store.base import Log, LogEntry, Row, Store, UserKey, UserStore
 from recollect.types import StoredTurn
 
@@ -26,7 +26,7 @@ _TUPLES = frozenset({"sources", "entities"})
 
 async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
     """Lines without their line feeds: header, entries in order, footer."""
-    yield codec.dump({"recollect": FORMAT, "user": key.user})
+    yield nouns.dump({"recollect": FORMAT, "user": key.user})
     after, count = 0, 0
     while True:
         query = Log(after=after, limit=BATCH)
@@ -36,7 +36,7 @@ async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
         for entry in entries:
             yield _line(entry)
         after, count = entries[-1].seq, count + len(entries)
-    yield codec.dump({"entries": count})
+    yield nouns.dump({"entries": count})
 
 
 async def load(store: Store, file: str | Path, *, tenant: str, user: str | None = None) -> int:
@@ -90,7 +90,7 @@ def _line(entry: LogEntry) -> str:
         values["turn"] = asdict(entry.turn)
     if entry.row:
         values["row"] = asdict(entry.row)
-    return codec.dump(values)
+    return nouns.dump(values)
 
 
 def _entry(values: Mapping[str, Any], *, where: str = "the file") -> LogEntry:
@@ -109,7 +109,7 @@ def _entry(values: Mapping[str, Any], *, where: str = "the file") -> LogEntry:
 
 
 def _turn(values: Mapping[str, Any]) -> StoredTurn:
-    parts = codec.load_parts(json.dumps(values["parts"]))
+    parts = codec.decode_parts(json.dumps(values["parts"]))
     return StoredTurn(**{**_common(values, StoredTurn), "parts": parts})
 
 

@@ -14,7 +14,6 @@ from recollect.types import (
     Episode,
     Loop,
     Memory,
-    Part,
     Profile,
     Progress,
     Record,
@@ -24,22 +23,12 @@ from recollect.types import (
     State,
     Summary,
     Support,
-    Thinking,
     Thought,
-    ToolCall,
-    ToolReturn,
 )
-from recollect.types import Media as MediaPart
 
 NOUNS: Mapping[RecordKind, type[Record]] = {
     cls.noun: cls
     for cls in (Memory, Episode, Loop, Thought, Summary, State, Session, Entity, Profile, Slot, Progress)
-}
-PARTS: Mapping[str, type[Part]] = {
-    "tool_call": ToolCall,
-    "tool_return": ToolReturn,
-    "thinking": Thinking,
-    "media": MediaPart,
 }
 
 N = TypeVar("N", bound=Record)
@@ -110,16 +99,6 @@ def marks(record: Record) -> tuple[str, ...]:
 def records(rows: tuple[Row, ...], cls: type[N]) -> tuple[N, ...]:
     """The rows as values of one noun."""
     return tuple(cast(N, record(row)) for row in rows)
-
-
-def dump_parts(parts: tuple[Part, ...]) -> str | None:
-    return dump([asdict(part) for part in parts]) if parts else None
-
-
-def load_parts(body: str | None) -> tuple[Part, ...]:
-    if not body:
-        return ()
-    return tuple(PARTS[entry["kind"]](**entry) for entry in cast(list[dict[str, Any]], json.loads(body)))
 
 
 def _plain(value: object) -> object:
