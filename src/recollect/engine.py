@@ -5,27 +5,43 @@ Snapshots are written behind the answer by one task a user; `close` waits for th
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, TypeVar, cast
 
-from recollect import keys, store as stores
-from recollect.analyse import stems
-from recollect.assemble import assembling, comparing, gather, personas, recipe as recipes, snapshot
+from recollect import store as stores
+from recollect.assemble import assembling, comparing, gather, personas, recipes, replaying, snapshot
+from recollect.assemble.comparing import Difference
 from recollect.assemble.recipe import Recipe
+from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import InvalidInput
 from recollect.ids import new_id
-from recollect.ingest import editing, linking, profiles, record as recording, validate
+from recollect.ingest import editing, linking, listing, profiles, sessions, using, validate
+from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
-from recollect.recall.embed import Embedder, open_embedder
-from recollect.recall.searching import Recaller
-from recollect.store import nouns
-from recollect.store.base import ANY, Health, RecordList, Scope, Store, TurnList, TurnsById, UserKey, UserStore
-from recollect.tokens import Tokenizer, tokenizer as open_tokenizer
+from recollect.recall.analyse import stems
+from recollect.recall.searching import Recaller, Search
+from recollect.store import exporting, nouns
+from recollect.store.base import (
+    ANY,
+    Change,
+    Health,
+    RecordList,
+    RecordsByEntity,
+    RecordsById,
+    Scope,
+    SnapshotList,
+    Store,
+    StoredSnapshot,
+    TurnList,
+    TurnsById,
+    UserKey,
+    UserStore,
+)
+from recollect.tokens import tokenizer as open_tokenizer
 from recollect.types import (
     Context,
     Entity,
@@ -48,6 +64,8 @@ from recollect.types import (
     Turn,
 )
 
+N = TypeVar("N", bound=Record)
+
 LISTED = 1_000
 """How many rows a listing gives unless told otherwise."""
 
@@ -64,21 +82,19 @@ class Recollect:
         *,
         recipe: str | Recipe = "companion",
         model: object = None,
-        embedder: str | Embedder | None = None,
+        embedder: object = None,
         tokenizer: str = "o200k",
         clock: Clock | None = None,
         tenant: str = "default",
     ) -> None:
         self._store: Store = stores.connect(str(url))
         self._recipe = recipes.load(recipe)
-        self._tokenizer: Tokenizer = open_tokenizer(tokenizer)
-        self._embedder = open_embedder(embedder)
+        self._tokenizer = open_tokenizer(tokenizer)
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
-        self._recaller = Recaller(self._embedder)
+        self._recaller = Recaller()
         self._model = model
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
-        self._pending: dict[str, list[snapshot.Snapshot]] = {}
         self._flushing: set[asyncio.Task[None]] = set()
 
     # --- life ------------------------------------------------------------------------------------------------------
@@ -116,7 +132,9 @@ class Recollect:
             batch = [turns[place] for place in places]
             prepared = recording.prepare(batch, indexer=self._indexer(), now=now, new_id=lambda: new_id(now))
             also = await self._consequences(user, batch)
-            done = await recording.record(self._user(user), prepared, now=now, also=also)
+            done = await recording.record(
+                self._user(user), prepared, rule=sessions.Rule.of(self._recipe.sessions), now=now, also=also
+            )
             ids.update(zip(places, done, strict=True))
         return [ids[place] for place in range(len(turns))]
 
@@ -191,7 +209,7 @@ class Recollect:
             known=known,
             warnings=who.warnings,
         )
-        material = await gather.gather(self._user(user), request, self._recaller)
+        material = await gather.gather(self._user(user), request, self._recaller.recall)
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assembling.assemble(request.recipe, material, counter)
         taken = snapshot.take(request.recipe, material, assembled)
@@ -221,7 +239,6 @@ class Recollect:
             lane=_all(lane),
             now=self._clock() if at is None else instant(at),
             known=known,
-            explain=explain,
         )
         return await self._recaller.search(self._user(user), ask)
 
@@ -248,9 +265,24 @@ class Recollect:
         persona: str | None = None,
         lane: str | None = None,
         limit: int = LISTED,
-    ) -> Backtest:
+    ) -> list[Trial]:
         """Another recipe over a recorded conversation: for each of the user's turns, the context it would have had."""
-        return await replaying.backtest(self, user=user, recipe=recipe, persona=persona, lane=lane, limit=limit)
+
+        async def build(turn: StoredTurn, with_recipe: Recipe) -> Context:
+            return await self.context(
+                user=user,
+                turn=turn.id,
+                persona=turn.persona,
+                lane=turn.lane,
+                recipe=with_recipe,
+                at=turn.at,
+                known=turn.seq,
+            )
+
+        trials = replaying.backtest(
+            self._user(user), build, recipe=recipes.load(recipe), persona=_all(persona), lane=_all(lane), limit=limit
+        )
+        return [trial async for trial in trials]
 
     # --- who -------------------------------------------------------------------------------------------------------
 
@@ -317,7 +349,14 @@ class Recollect:
     ) -> list[Memory]:
         """Memories, newest first; with a persona, its own and everybody's."""
         return await self._list(
-            Memory, user=user, persona=persona, status=status, entity=entity, limit=limit, known=known, shared=True
+            Memory,
+            user=user,
+            persona=persona,
+            status=status,
+            entity=entity,
+            limit=limit,
+            known=known,
+            shared=True,
         )
 
     async def episodes(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Episode]:
@@ -376,7 +415,7 @@ class Recollect:
 
     def _indexer(self) -> Indexer:
         return Indexer(
-            count=self._tokenizer.count_turn,
+            count=self._tokenizer.turn,
             family=self._tokenizer.family,
             stems=stems,
             embed=self._recaller.vectors if self._recaller.writes_at_once else None,
@@ -401,11 +440,21 @@ class Recollect:
         statuses = (status,) if status else ()
         query = (
             RecordsByEntity(
-                noun=noun.noun, refs=(entity,), persona=_all(persona), statuses=statuses, limit=limit, known=known
+                noun=noun.noun,
+                refs=(entity,),
+                persona=_all(persona),
+                statuses=statuses,
+                limit=limit,
+                known=known,
             )
             if entity
             else RecordList(
-                noun=noun.noun, persona=_all(persona), shared=shared, statuses=statuses, limit=limit, known=known
+                noun=noun.noun,
+                persona=_all(persona),
+                shared=shared,
+                statuses=statuses,
+                limit=limit,
+                known=known,
             )
         )
         return list(nouns.records((await self._user(user).read(query))[query], noun))

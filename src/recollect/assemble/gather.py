@@ -7,7 +7,7 @@ from one state of the log. Trouble in the store never fails a conversation: what
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from recollect import keys
 from recollect.assemble import select
@@ -15,6 +15,7 @@ from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
+from recollect.recall.searching import Search
 from recollect.store import nouns
 from recollect.store.base import (
     Head,
@@ -61,25 +62,10 @@ class Request:
     turn: str | None
     inputs: Mapping[str, str]
     known: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """What recall is asked: the message in the light of its anchor, as of an entry of the log."""
-
-    message: str
-    anchor: str | None
-    persona: str | None
-    lane: str | None
-    speaker: str | None
-    now: datetime
-    zone: str
-    known: int
-    skip: frozenset[str]
-    """Ids of turns that the context holds anyway."""
-
-
-Recall = Callable[[Ask], Awaitable[Sequence[Recalled]]]
+Recall = Callable[[UserStore, Search], Awaitable[Sequence[Recalled]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +115,8 @@ async def gather(store: UserStore, request: Request, recall: Recall) -> Material
     except StoreError as error:
         return _bare(request, problem=f"the store could not be read: {error}", message=message)
     try:
-        recalled = tuple(await recall(ask))
-        cards = await _cards(store, request, recalled, known=ask.known)
+        recalled = tuple(await recall(store, ask))
+        cards = await _cards(store, request, recalled, known=material.known)
     except StoreError as error:
         return replace(material, problems=(*material.problems, f"recall failed: {error}"))
     return replace(material, recalled=recalled, cards=cards)
@@ -158,7 +144,7 @@ def _bare(request: Request, *, problem: str, message: StoredTurn | None = None) 
         message_turn=message,
         lane=request.lane,
         inputs=request.inputs,
-        problems=(problem,),
+        problems=(*request.warnings, problem),
     )
 
 
@@ -168,9 +154,7 @@ def _plan(request: Request, *, before: int | None) -> _Plan:
         head=Head(),
         profile=RecordsById(ids=(keys.PROFILE,), known=known),
         state=RecordsByKey(noun="state", keys=(keys.state(persona),), known=known),
-        window=Window(
-            persona=persona, lane=request.lane, limit=recipe.history.turns + 1, before=before, known=known
-        ),
+        window=Window(persona=persona, lane=request.lane, limit=recipe.history.window + 1, before=before, known=known),
         sessions=RecordList(noun="session", persona=persona, limit=SESSIONS, known=known),
         summaries=RecordsByKey(
             noun="summary",
@@ -193,16 +177,20 @@ def _plan(request: Request, *, before: int | None) -> _Plan:
     )
 
 
-async def _state(store: UserStore, request: Request, message: StoredTurn | None) -> tuple[Material, Ask]:
+async def _state(store: UserStore, request: Request, message: StoredTurn | None) -> tuple[Material, Search]:
     plan = _plan(request, before=message.place if message else None)
     answers = await store.read(*plan.queries())
     known = request.known if request.known is not None else answers[plan.head]
     profile = _profile(answers[plan.profile], now=request.now)
     turns = tuple(turn for turn in answers[plan.window] if turn.id != request.turn and turn.role != "system")
+    rule = sessions.Rule.of(request.recipe.sessions)
     running = select.running_session(
-        turns, nouns.records(answers[plan.sessions], Session), now=message.at if message else request.now
+        turns,
+        nouns.records(answers[plan.sessions], Session),
+        now=message.at if message else request.now,
+        rule=rule,
     )
-    window = sessions.within_chain(turns, running.chain)[-request.recipe.history.turns :]
+    window = sessions.within_chain(turns, running.chain)[-request.recipe.history.window :]
     quoted = await _quoted(store, request, message, window)
     slots = nouns.records(answers[plan.slot], Slot)
     text = message.text if message else request.message or ""
@@ -228,20 +216,30 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         state=states[0] if states else None,
         today=select.today(days, now=request.now, zone=profile.zone),
         last_time=select.last_time(
-            nouns.records(answers[plan.past], Summary), days, running=running.id, now=request.now, zone=profile.zone
+            nouns.records(answers[plan.past], Summary),
+            days,
+            running=running.id,
+            now=request.now,
+            zone=profile.zone,
         ),
         rolling=summaries.get(keys.rolling(request.persona.id)),
         lane_summary=summaries.get(keys.lane(request.persona.id, request.lane)),
         spine=summaries.get(keys.SPINE),
-        loops=select.surfacing(nouns.records(answers[plan.loops], Loop), now=request.now, fade=request.recipe.loops.fade),
+        loops=select.surfacing(
+            nouns.records(answers[plan.loops], Loop),
+            now=request.now,
+            fade=timedelta(days=request.recipe.loops.fade_days),
+        ),
         thoughts=select.unspent(nouns.records(answers[plan.thoughts], Thought), now=request.now),
-        foundation=select.foundation(marked, now=request.now, limit=request.recipe.recall.foundation),
+        foundation=select.foundation(marked, now=request.now, limit=request.recipe.limits.foundation),
         requests=select.standing(marked, now=request.now),
         inputs=request.inputs,
+        problems=request.warnings,
     )
-    ask = Ask(
-        message=text,
+    ask = Search(
+        text=text,
         anchor=anchor.turn.text if anchor.turn else None,
+        limit=request.recipe.recall.candidates,
         persona=request.persona.id,
         lane=request.lane,
         speaker=message.speaker if message else None,
@@ -272,9 +270,7 @@ async def _quoted(
     return found[0] if found else None
 
 
-async def _cards(
-    store: UserStore, request: Request, recalled: Sequence[Recalled], *, known: int
-) -> tuple[Card, ...]:
+async def _cards(store: UserStore, request: Request, recalled: Sequence[Recalled], *, known: int) -> tuple[Card, ...]:
     """Cards of the entities that the found memories name."""
     found = [hit.what for hit in recalled if isinstance(hit.what, Memory) and not hit.reason]
     refs = tuple(dict.fromkeys(ref for memory in found for ref in memory.entities))
@@ -284,4 +280,4 @@ async def _cards(
         noun="memory", refs=refs, persona=request.persona.id, statuses=("ACTIVE",), limit=LOOPS, known=known
     )
     facts = nouns.records((await store.read(query))[query], Memory)
-    return select.cards(refs, facts, now=request.now, limit=request.recipe.recall.card_facts)
+    return select.cards(refs, facts, now=request.now, recipe=request.recipe)

@@ -50,7 +50,9 @@ class Personas:
             return Resolved(persona=default(name), warnings=(f"personas could not be read: {error}",))
         if found:
             return Resolved(persona=_read(found[0]))
-        return Resolved(persona=default(name), warnings=(f"persona {name!r} is not defined; a minimal default is used",))
+        return Resolved(
+            persona=default(name), warnings=(f"persona {name!r} is not defined; a minimal default is used",)
+        )
 
     async def all(self) -> list[Persona]:
         return [_read(document) for document in await self._catalog.documents(self._tenant, KIND)]

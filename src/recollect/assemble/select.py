@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from recollect.assemble.recipe import Recipe
 from recollect.clock import local_day
 from recollect.ingest import sessions
 from recollect.types import Card, Loop, Memory, Session, StoredTurn, Summary, Thought
@@ -20,7 +21,9 @@ class Running:
     chain: tuple[str, ...]
 
 
-def running_session(turns: Sequence[StoredTurn], known: Sequence[Session], *, now: datetime) -> Running:
+def running_session(
+    turns: Sequence[StoredTurn], known: Sequence[Session], *, now: datetime, rule: sessions.Rule
+) -> Running:
     """`turns` are the lane's newest, so a session that went on in another lane is found among the sessions."""
     if not turns:
         return Running(id=None, chain=())
@@ -28,9 +31,9 @@ def running_session(turns: Sequence[StoredTurn], known: Sequence[Session], *, no
     closed = any(session.id == newest.session and session.status == "closed" for session in known)
     gap = abs(now - newest.at)
     linked = sessions.chain(known, newest.session)
-    if gap <= sessions.GAP and not closed:
+    if gap <= rule.gap and not closed:
         return Running(id=newest.session, chain=linked)
-    return Running(id=None, chain=linked if gap < sessions.CHAIN else ())
+    return Running(id=None, chain=linked if gap < rule.chain else ())
 
 
 def today(days: Sequence[Summary], *, now: datetime, zone: str) -> Summary | None:
@@ -84,13 +87,13 @@ def standing(memories: Sequence[Memory], *, now: datetime) -> tuple[Memory, ...]
     return tuple(m for m in memories if m.standing and m.origin in ("user", "application") and holds(m, now=now))
 
 
-def cards(refs: Sequence[str], facts: Sequence[Memory], *, now: datetime, limit: int) -> tuple[Card, ...]:
+def cards(refs: Sequence[str], facts: Sequence[Memory], *, now: datetime, recipe: Recipe) -> tuple[Card, ...]:
     """A card for each entity, in the order in which they were found: pinned, then important, then newest facts."""
-    worthy = [m for m in facts if (m.pinned or m.importance >= 2) and holds(m, now=now)]
+    worthy = [m for m in facts if (m.pinned or m.importance >= recipe.recall.card_importance) and holds(m, now=now)]
     worthy.sort(key=lambda m: (not m.pinned, -m.importance, -m.at.timestamp(), -m.seq))
     found: list[Card] = []
     for ref in refs:
-        about = [memory for memory in worthy if ref in memory.entities][:limit]
+        about = [memory for memory in worthy if ref in memory.entities][: recipe.limits.card_facts]
         if about:
             label = next((m.entity_label for m in about if m.entity_label), ref)
             found.append(Card(ref=ref, label=label, facts=tuple(about)))

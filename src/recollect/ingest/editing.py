@@ -134,7 +134,11 @@ def _valid(cls: type[Record], values: Mapping[str, Any]) -> Record:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or cls.noun
         raise InvalidInput(f"{where}={first['input']!r} cannot be used in a {cls.noun}: {first['msg']}") from error
-    validate.text(record.text, what="text", empty=cls.noun in {"state", "session", "entity", "profile", "slot", "progress"})
+    validate.text(
+        record.text,
+        what="text",
+        empty=cls.noun in {"state", "session", "entity", "profile", "slot", "progress"},
+    )
     for name in ("at", "due", "valid_from", "valid_to"):
         value = cast(datetime | None, getattr(record, name))
         if value is not None:

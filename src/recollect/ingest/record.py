@@ -50,7 +50,9 @@ class Prepared:
     vector: Vector | None
 
 
-def prepare(turns: Sequence[Turn], *, indexer: Indexer, now: datetime, new_id: Callable[[], str]) -> tuple[Prepared, ...]:
+def prepare(
+    turns: Sequence[Turn], *, indexer: Indexer, now: datetime, new_id: Callable[[], str]
+) -> tuple[Prepared, ...]:
     """Validates all turns first, so that a bad one in a batch loses nothing."""
     valid = validate.turns(turns, now=now)
     if len({turn.user for turn in valid}) > 1:
@@ -76,7 +78,14 @@ def words(text: str, parts: tuple[Part, ...]) -> str:
     return "\n".join([text, *captions]) if captions else text
 
 
-async def record(store: UserStore, prepared: Sequence[Prepared], *, now: datetime, also: Change | None = None) -> list[str]:
+async def record(
+    store: UserStore,
+    prepared: Sequence[Prepared],
+    *,
+    rule: sessions.Rule,
+    now: datetime,
+    also: Change | None = None,
+) -> list[str]:
     """Writes one user's turns, durable on return; the ids, in the order given. `also` is committed with them."""
     known = TurnsById(ids=tuple(dict.fromkeys(entry.id for entry in prepared)))
     personas = tuple(dict.fromkeys(entry.turn.persona for entry in prepared))
@@ -87,7 +96,7 @@ async def record(store: UserStore, prepared: Sequence[Prepared], *, now: datetim
 
     def decide(answers: Answers) -> Change:
         tails = {persona: _tail(answers[newest[persona]], answers[closed[persona]]) for persona in personas}
-        change = _change(prepared, existing=answers[known], tails=tails, now=now)
+        change = _change(prepared, existing=answers[known], tails=tails, rule=rule, now=now)
         if also is None or not change.turns:
             return change
         return replace(change, records=change.records + also.records, notes=change.notes + also.notes)
@@ -108,6 +117,7 @@ def _change(
     *,
     existing: Sequence[StoredTurn],
     tails: Mapping[str | None, sessions.Tail | None],
+    rule: sessions.Rule,
     now: datetime,
 ) -> Change:
     seen = {turn.id: turn for turn in existing}
@@ -121,7 +131,7 @@ def _change(
             _check_same(turn, before)
             continue
         assert turn.at is not None and turn.origin is not None, "prepare fills these in"
-        placed = sessions.place(ends[turn.persona], turn_id=entry.id, at=turn.at, persona=turn.persona)
+        placed = sessions.place(ends[turn.persona], turn_id=entry.id, at=turn.at, persona=turn.persona, rule=rule)
         if placed.opens:
             opened.append(placed.opens)
         ends[turn.persona] = sessions.Tail(
@@ -151,9 +161,7 @@ def _change(
             stems=entry.stems,
             vector=entry.vector,
         )
-    return Change(
-        turns=tuple(drafts.values()), records=tuple(nouns.draft(session, now=now) for session in opened)
-    )
+    return Change(turns=tuple(drafts.values()), records=tuple(nouns.draft(session, now=now) for session in opened))
 
 
 def _check_same(turn: Turn, before: StoredTurn | TurnDraft) -> None:
@@ -169,7 +177,13 @@ def _check_same(turn: Turn, before: StoredTurn | TurnDraft) -> None:
 
 
 async def revise(
-    store: UserStore, *, turn: str, text: str, indexer: Indexer, now: datetime, parts: tuple[Part, ...] | None = None
+    store: UserStore,
+    *,
+    turn: str,
+    text: str,
+    indexer: Indexer,
+    now: datetime,
+    parts: tuple[Part, ...] | None = None,
 ) -> StoredTurn:
     """A new version of a turn, at the same place in the conversation; the old one stays in the log."""
     validate.text(text, empty=bool(parts))
@@ -219,4 +233,3 @@ async def revise(
 
     await store.write(decide, query)
     return (await store.read(query))[query][0]
-

@@ -8,11 +8,31 @@ well, by the size of the jump; order never depends on it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol, Self
 
 from recollect.types import Session, StoredTurn
 
-GAP = timedelta(minutes=30)
-CHAIN = timedelta(hours=12)
+
+class Numbers(Protocol):
+    """Where the rule's numbers come from: a recipe."""
+
+    @property
+    def gap_minutes(self) -> float: ...
+
+    @property
+    def chain_hours(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A silence longer than `gap` ends a session; one shorter than `chain` links the next session to it."""
+
+    gap: timedelta = timedelta(minutes=30)
+    chain: timedelta = timedelta(hours=12)
+
+    @classmethod
+    def of(cls, numbers: Numbers) -> Self:
+        return cls(gap=timedelta(minutes=numbers.gap_minutes), chain=timedelta(hours=numbers.chain_hours))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +60,12 @@ def tail_of(turn: StoredTurn, *, closed: bool = False) -> Tail:
     return Tail(session=turn.session, position=turn.position, number=turn.number, at=turn.at, closed=closed)
 
 
-def place(tail: Tail | None, *, turn_id: str, at: datetime, persona: str | None) -> Placed:
+def place(tail: Tail | None, *, turn_id: str, at: datetime, persona: str | None, rule: Rule) -> Placed:
     """Into the running session, or into a new one."""
-    if tail is not None and not tail.closed and abs(at - tail.at) <= GAP:
+    if tail is not None and not tail.closed and abs(at - tail.at) <= rule.gap:
         return Placed(session=tail.session, position=tail.position + 1, number=tail.number + 1, opens=None)
     session_id = f"s-{turn_id}"
-    continues = tail.session if tail is not None and abs(at - tail.at) < CHAIN else None
+    continues = tail.session if tail is not None and abs(at - tail.at) < rule.chain else None
     session = Session(id=session_id, persona=persona, at=at, key=session_id, continues=continues, status="open")
     return Placed(session=session_id, position=1, number=tail.number + 1 if tail else 1, opens=session)
 

@@ -31,9 +31,7 @@ _CACHED_RUN: Final = 64
 _MAX_MARKS: Final = 4
 _LONG_TEXT: Final = 1 << 20
 _LONG_TEXT_STEMS: Final = 50_000
-_RUN = re.compile(
-    r"[a-z0-9]++(?:'[a-z0-9]++)*+(?![^\x00-\x7f])|(?:[a-z0-9]|[^\x00-\x7f])(?:[a-z0-9']|[^\x00-\x7f])*+"
-)
+_RUN = re.compile(r"[a-z0-9]++(?:'[a-z0-9]++)*+(?![^\x00-\x7f])|(?:[a-z0-9]|[^\x00-\x7f])(?:[a-z0-9']|[^\x00-\x7f])*+")
 _DIGIT = re.compile(r"[0-9]")
 _APOSTROPHES: Final = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\uff07\u2032", "'"))
 
@@ -128,9 +126,7 @@ def _stem(word: str) -> str:
         return word
     stemmer: _Stemmer | None = getattr(_local, "stemmer", None)
     if stemmer is None:
-        stemmer = _local.stemmer = cast(
-            _Stemmer, EnglishStemmer()
-        )  # keeps its state in itself: one for each thread
+        stemmer = _local.stemmer = cast(_Stemmer, EnglishStemmer())  # keeps its state in itself: one for each thread
     return stemmer.stemWord(word)
 
 

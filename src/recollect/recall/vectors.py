@@ -157,9 +157,7 @@ class Matrix:
         if self._size == 0:
             return np.zeros(0, dtype=np.float32)
         code = quantise(query[None, :])
-        products = np.asarray(simsimd.cdist(code, self._codes[: self._size], metric="dot"), dtype=np.float32)[
-            0
-        ]
+        products = np.asarray(simsimd.cdist(code, self._codes[: self._size], metric="dot"), dtype=np.float32)[0]
         return products / (self._lengths[: self._size] * _code_lengths(code)[0])
 
     def blended(self, dots: Floats) -> Floats:
@@ -191,11 +189,7 @@ class Matrix:
         needed = np.unique(np.concatenate([rows, self._previous[rows], self._next[rows]]))
         needed = needed[needed >= 0]
         dots[needed] = self.own(needed) @ query
-        mixed = (
-            dots[rows]
-            + self.blend.previous * dots[self._previous[rows]]
-            + self.blend.next * dots[self._next[rows]]
-        )
+        mixed = dots[rows] + self.blend.previous * dots[self._previous[rows]] + self.blend.next * dots[self._next[rows]]
         exact[rows] = mixed / self._norms[rows]
         return exact
 

@@ -11,7 +11,7 @@ def connect(url: str) -> Store:
 
         return PostgresStore(url)
     if "://" in url:
-        raise InvalidInput(f"{url.split('://')[0]!r} is not a store; pass a folder or postgresql://…")
+        raise InvalidInput(f"{url.split('://', maxsplit=1)[0]!r} is not a store; pass a folder or postgresql://…")
     from recollect.store.sqlite import SqliteStore
 
     return SqliteStore(url)

@@ -27,8 +27,7 @@ from recollect.types import (
 )
 
 NOUNS: Mapping[RecordKind, type[Record]] = {
-    cls.noun: cls
-    for cls in (Memory, Episode, Loop, Thought, Summary, State, Session, Entity, Profile, Slot, Progress)
+    cls.noun: cls for cls in (Memory, Episode, Loop, Thought, Summary, State, Session, Entity, Profile, Slot, Progress)
 }
 
 N = TypeVar("N", bound=Record)
@@ -47,9 +46,7 @@ def dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain)
 
 
-def draft(
-    record: Record, *, now: datetime, stems: tuple[str, ...] = (), vector: Vector | None = None
-) -> RowDraft:
+def draft(record: Record, *, now: datetime, stems: tuple[str, ...] = (), vector: Vector | None = None) -> RowDraft:
     """The version to write for `record`; its `version` is one more than that of the value it was made from."""
     extra = {name: getattr(record, name) for name in _extra(type(record))}
     return RowDraft(

@@ -53,9 +53,7 @@ async def fail(store: UserStore, *, cursor: Cursor, error: str, now: datetime, l
     """Notes a failed attempt: due again after a growing pause, parked after the last one."""
     attempts = cursor.attempts + 1
     pause = min(FIRST_RETRY * 2 ** (attempts - 1), LAST_RETRY)
-    failed = replace(
-        cursor, attempts=attempts, error=error[:500], due=now + pause, parked=attempts >= MAX_ATTEMPTS
-    )
+    failed = replace(cursor, attempts=attempts, error=error[:500], due=now + pause, parked=attempts >= MAX_ATTEMPTS)
     current, held = Cursors(), CurrentLease()
 
     def decide(answers: Answers) -> Change:

@@ -54,9 +54,7 @@ async def overview(store: UserStore, *, now: datetime) -> Overview:
         zone=profiles[0].zone if profiles else "UTC",
         cursors={cursor.step: cursor for cursor in answers[current]},
         newest=answers[newest][-1] if answers[newest] else None,
-        open_sessions=tuple(
-            _with_tail(session, tails[windows[session.persona]][-1:]) for session in sessions
-        ),
+        open_sessions=tuple(_with_tail(session, tails[windows[session.persona]][-1:]) for session in sessions),
         tails={persona: tails[query][-1] for persona, query in windows.items() if tails[query]},
         progress={entry.persona: entry for entry in nouns.records(answers[noted], Progress)},
     )

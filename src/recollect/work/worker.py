@@ -14,7 +14,8 @@ from typing import Generic, TypeVar
 from recollect.clock import Clock
 from recollect.errors import Fenced, RecollectError
 from recollect.store.base import Cursor, Lease, Store, UserKey, UserStore
-from recollect.work import cursors, lease as leases
+from recollect.work import cursors
+from recollect.work import lease as leases
 from recollect.work.cursors import Effect
 from recollect.work.overview import Overview, overview
 
