@@ -34,7 +34,7 @@ async def test_ids_come_back_in_the_order_given_over_several_users(memory: Recol
 async def test_f3_the_same_delivery_again_changes_nothing(memory: Recollect, rng: random.Random) -> None:
     turns = [said(f"message {n}", id=f"m{n}", at=START + timedelta(seconds=n)) for n in range(20)]
     first = await memory.record(turns)
-    deliveries = effort.scaled(50, 500)
+    deliveries = effort.count(test=50, soak=500)
     for _ in range(deliveries):
         batch = rng.sample(turns, k=rng.randint(1, len(turns)))
         assert await memory.record(batch) == [turn.id for turn in batch]
