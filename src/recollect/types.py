@@ -18,7 +18,17 @@ Role = Literal["user", "assistant", "tool", "system"]
 Origin = Literal["user", "assistant", "tool", "import", "application"]
 HitKind = Literal["turn", "memory", "episode", "summary"]
 RecordKind = Literal[
-    "memory", "episode", "loop", "thought", "summary", "state", "session", "entity", "profile", "slot", "progress"
+    "memory",
+    "episode",
+    "loop",
+    "thought",
+    "summary",
+    "state",
+    "session",
+    "entity",
+    "profile",
+    "slot",
+    "progress",
 ]
 MemoryType = Literal["PROFILE", "PEOPLE", "PROJECT"]
 Category = Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"]
@@ -197,6 +207,7 @@ class Loop(Record):
 
     noun: ClassVar[RecordKind] = "loop"
 
+    status: str = "open"
     kind: LoopKind = "topic"
     owner: Literal["user", "persona"] = "user"
     closed_by: str | None = None
@@ -252,6 +263,7 @@ class Session(Record):
 
     noun: ClassVar[RecordKind] = "session"
 
+    status: str = "open"
     continues: str | None = None
     ended_at: datetime | None = None
     last_activity: datetime | None = None

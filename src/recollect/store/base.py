@@ -546,7 +546,9 @@ class Catalog(Protocol):
         """Every version of one document, oldest first."""
         ...
 
-    async def put(self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None) -> Document:
+    async def put(
+        self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
+    ) -> Document:
         """A new version, unless the newest has this body already. `expected` is the newest version the caller saw
         (0 for none); another one is a Conflict."""
         ...
