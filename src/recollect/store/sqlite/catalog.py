@@ -6,11 +6,11 @@ into the file, once per process.
 
 import json
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from recollect.clock import micros
 from recollect.errors import Conflict
@@ -22,16 +22,10 @@ from recollect.store.sqlite.layout import Layout
 from recollect.store.sqlite.migrate import schema_of
 from recollect.store.sqlite.rows import built, number_or_none, time
 from recollect.store.sqlite.sql import queries
+from recollect.store.sqlite.threads import InThread
 from recollect.store.sqlite.userfile import identity_of
 
-T = TypeVar("T")
 _CATALOG = queries("catalog")
-
-
-class InThread(Protocol):
-    """Runs a function in a thread of the store's."""
-
-    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
 def _document(row: tuple[Any, ...]) -> Document:
@@ -53,9 +47,7 @@ class SqliteCatalog:
         self._hinting = threading.Lock()
         self._hints: dict[str, int | None] = {}
 
-    async def documents(
-        self, tenant: str, kind: str, names: Sequence[str] | None = None
-    ) -> tuple[Document, ...]:
+    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
         values = {
             "tenant": tenant,
             "kind": kind,
@@ -117,9 +109,7 @@ class SqliteCatalog:
             hints, self._hints = self._hints, {}
 
         def work(connection: Connection) -> None:
-            connection.executemany(
-                _CATALOG["drop_hint"], [(digest,) for digest, due in hints.items() if due is None]
-            )
+            connection.executemany(_CATALOG["drop_hint"], [(digest,) for digest, due in hints.items() if due is None])
             connection.executemany(_CATALOG["hint"], [one for one in hints.items() if one[1] is not None])
 
         if hints:

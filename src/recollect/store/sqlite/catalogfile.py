@@ -78,9 +78,7 @@ class CatalogFile:
 
     def epoch(self, digest: str) -> int:
         """How often a user was wiped: the number of the life they are in."""
-        return (
-            self.read(lambda connection: connection.execute(_CATALOG["epoch"], {"digest": digest}).get) or 0
-        )
+        return self.read(lambda connection: connection.execute(_CATALOG["epoch"], {"digest": digest}).get) or 0
 
     def bury(self, digest: str) -> None:
         """From now on this user is gone, whatever of them is still to be removed."""
@@ -92,9 +90,7 @@ class CatalogFile:
         self.write(work)
 
     def finish_burial(self, digest: str) -> None:
-        self.write(
-            lambda connection: connection.execute(_CATALOG["buried"], {"digest": digest}), durable=False
-        )
+        self.write(lambda connection: connection.execute(_CATALOG["buried"], {"digest": digest}), durable=False)
 
     def unfinished_burials(self) -> tuple[str, ...]:
         found = self.read(lambda connection: connection.execute(_CATALOG["unfinished"]).fetchall())

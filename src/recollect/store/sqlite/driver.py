@@ -57,9 +57,7 @@ class Connection(Protocol):
     def execute(self, statements: str, bindings: Bindings | None = None) -> Cursor: ...
     def executemany(self, statements: str, sequenceofbindings: Iterable[Bindings]) -> Cursor: ...
     def pragma(self, name: str, value: Value = None) -> Any: ...
-    def backup(
-        self, databasename: str, sourceconnection: "Connection", sourcedatabasename: str
-    ) -> Backup: ...
+    def backup(self, databasename: str, sourceconnection: "Connection", sourcedatabasename: str) -> Backup: ...
     def wal_checkpoint(
         self, dbname: str | None = None, mode: int = apsw.SQLITE_CHECKPOINT_PASSIVE
     ) -> tuple[int, int]: ...
@@ -77,9 +75,7 @@ def require_sound_library(found: str) -> None:
     """Refuses a SQLite that may lose data."""
     if tuple(int(part) for part in found.split(".")) < OLDEST:
         needed = ".".join(map(str, OLDEST))
-        raise StoreUnavailable(
-            f"SQLite {found} is too old: Recollect needs {needed} or newer (apsw-sqlite3mc)"
-        )
+        raise StoreUnavailable(f"SQLite {found} is too old: Recollect needs {needed} or newer (apsw-sqlite3mc)")
 
 
 def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes | None = None) -> Connection:

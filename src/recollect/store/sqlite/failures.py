@@ -42,9 +42,7 @@ def translated(failure: Failure, path: Path) -> RecollectError:
         return StoreFull(f"no space left for {path}; nothing of this call was stored")
     if isinstance(failure, (*_CORRUPT, UnicodeError)):
         return StoreCorrupt(f"{path} is damaged ({failure}); restore it from a backup")
-    if isinstance(failure, _READ_ONLY) or (
-        isinstance(failure, apsw.CantOpenError) and not _is_writable(path)
-    ):
+    if isinstance(failure, _READ_ONLY) or (isinstance(failure, apsw.CantOpenError) and not _is_writable(path)):
         return StoreReadOnly(f"{path} cannot be written to; check the permissions of its folder")
     if isinstance(failure, _BUSY):
         return StoreUnavailable(f"{path} stayed locked by another process; try again later")
@@ -53,9 +51,7 @@ def translated(failure: Failure, path: Path) -> RecollectError:
 
 def is_of_the_file(failure: BaseException) -> bool:
     """Whether the file or its disk failed, and its connection should be opened anew; otherwise a statement did."""
-    return isinstance(failure, apsw.Error) and not isinstance(
-        failure, apsw.ConstraintError | apsw.TooBigError
-    )
+    return isinstance(failure, apsw.Error) and not isinstance(failure, apsw.ConstraintError | apsw.TooBigError)
 
 
 def _of_system(failure: OSError, path: Path) -> RecollectError:

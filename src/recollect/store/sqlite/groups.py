@@ -119,8 +119,6 @@ def commit(file: Writable, jobs: list[Job]) -> None:
         if isinstance(done, Refused):
             job.fail(done.error)
         elif done.scrub and not clean:
-            job.fail(
-                StoreUnavailable("erased, but a reader holds on to the log that still has it; erase again")
-            )
+            job.fail(StoreUnavailable("erased, but a reader holds on to the log that still has it; erase again"))
         else:
             job.succeed(done.value)

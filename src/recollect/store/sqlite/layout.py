@@ -12,6 +12,10 @@ class Layout:
 
     root: Path
 
+    @classmethod
+    def of(cls, folder: str | Path) -> "Layout":
+        return cls(Path(folder).absolute())
+
     @property
     def catalog(self) -> Path:
         return self.root / "catalog.db"

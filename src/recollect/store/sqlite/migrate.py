@@ -28,11 +28,9 @@ class Migration:
 @cache
 def migrations(kind: Kind) -> tuple[Migration, ...]:
     """All migrations of that kind of file, in order."""
-    folder = files(__package__) / "migrations" / kind
+    folder = files("recollect.store.sqlite") / "migrations" / kind
     found = sorted(
-        (file.name, file.read_text(encoding="utf-8"))
-        for file in folder.iterdir()
-        if file.name.endswith(".sql")
+        (file.name, file.read_text(encoding="utf-8")) for file in folder.iterdir() if file.name.endswith(".sql")
     )
     return tuple(Migration(int(name[:4]), name[5:-4], sql) for name, sql in found)
 

@@ -43,11 +43,9 @@ class OpenFiles:
                 entry.borrowers -= 1
 
     def _take_surplus(self) -> list[UserFile]:
-        taken: list[UserFile] = []
-        over = len(self._entries) - self._limit
-        for key in [key for key, entry in self._entries.items() if not entry.borrowers][: max(over, 0)]:
-            taken.append(self._entries.pop(key).file)
-        return taken
+        over = max(len(self._entries) - self._limit, 0)
+        idle = [key for key, entry in self._entries.items() if not entry.borrowers]
+        return [self._entries.pop(key).file for key in idle[:over]]
 
     def close(self) -> None:
         with self._lock:

@@ -194,9 +194,7 @@ def _records_by_entity(connection: Connection, query: RecordsByEntity) -> tuple[
 
 
 def _records_by_source(connection: Connection, query: RecordsBySource) -> tuple[Row, ...]:
-    return _records(
-        connection, _RECORDS["by_source"], {"turns": json.dumps(query.turns), "ever": query.history}
-    )
+    return _records(connection, _RECORDS["by_source"], {"turns": json.dumps(query.turns), "ever": query.history})
 
 
 # --- the log and what stands beside it -----------------------------------------------------------------------------
@@ -212,16 +210,12 @@ def _log(connection: Connection, query: Log) -> tuple[LogEntry, ...]:
 
 def _turn_entry(row: tuple[Any, ...]) -> LogEntry:
     turn = rows.turn(row)
-    return LogEntry(
-        seq=turn.seq, op="turn", id=turn.id, at=turn.recorded_at, turn=turn, stems=rows.stems_of(row[-1])
-    )
+    return LogEntry(seq=turn.seq, op="turn", id=turn.id, at=turn.recorded_at, turn=turn, stems=rows.stems_of(row[-1]))
 
 
 def _record_entry(row: tuple[Any, ...]) -> LogEntry:
     one = rows.record(row)
-    return LogEntry(
-        seq=one.seq, op="record", id=one.id, at=one.recorded_at, row=one, stems=rows.stems_of(row[-1])
-    )
+    return LogEntry(seq=one.seq, op="record", id=one.id, at=one.recorded_at, row=one, stems=rows.stems_of(row[-1]))
 
 
 def _ending_entry(row: tuple[Any, ...]) -> LogEntry:
@@ -248,9 +242,7 @@ def _lease(connection: Connection, _: CurrentLease) -> Lease | None:
 
 
 def _snapshots_by_id(connection: Connection, query: SnapshotsById) -> tuple[StoredSnapshot, ...]:
-    return rows.built(
-        rows.snapshot, connection.execute(_BESIDE["snapshots_by_id"], {"ids": json.dumps(query.ids)})
-    )
+    return rows.built(rows.snapshot, connection.execute(_BESIDE["snapshots_by_id"], {"ids": json.dumps(query.ids)}))
 
 
 def _snapshots(connection: Connection, query: SnapshotList) -> tuple[StoredSnapshot, ...]:

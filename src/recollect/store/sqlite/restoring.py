@@ -29,8 +29,8 @@ def _restore(connection: Connection, entry: LogEntry) -> None:
     if turn is not None:
         insert_turn(connection, turn, seq=turn.seq, place=turn.place, retired=turn.retired, stems=entry.stems)
     elif row is not None:
-        ends = {"retired": row.retired, "retired_at": row.retired_at}
-        insert_record(connection, row, seq=row.seq, **ends, stems=entry.stems)
+        ended_at = row.retired_at
+        insert_record(connection, row, seq=row.seq, retired=row.retired, retired_at=ended_at, stems=entry.stems)
     else:
         if entry.op == "erase":
             erase_by_hash(connection, entry.id, before=entry.seq)

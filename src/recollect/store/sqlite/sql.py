@@ -16,7 +16,7 @@ _BRACES = re.compile(r"\{(\w+)\}")
 @cache
 def queries(name: str) -> Mapping[str, str]:
     """The queries of `queries/<name>.sql` by their names."""
-    return parse((files(__package__) / "queries" / f"{name}.sql").read_text(encoding="utf-8"))
+    return parse((files("recollect.store.sqlite") / "queries" / f"{name}.sql").read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> dict[str, str]:
@@ -36,9 +36,7 @@ def under(select: str, known: bool, conditions: tuple[str, ...], order: str) -> 
     written by then, and what ended since; the index of ended versions finds the second part.
     """
     visible = (
-        ("retired IS NULL AND seq <= :known", "retired > :known AND seq <= :known")
-        if known
-        else ("retired IS NULL",)
+        ("retired IS NULL AND seq <= :known", "retired > :known AND seq <= :known") if known else ("retired IS NULL",)
     )
     parts = (select.replace("{conditions}", " AND ".join((*conditions, one))) for one in visible)
     return f"{' UNION ALL '.join(parts)} ORDER BY {order} LIMIT :limit"

@@ -3,14 +3,13 @@
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from recollect.errors import StoreUnavailable
 from recollect.store.base import Answers, Decide, Health, LogEntry, Query, UserKey, Written
 from recollect.store.sqlite import driver
-from recollect.store.sqlite.backup import copy_folder
+from recollect.store.sqlite.backup import Copy
 from recollect.store.sqlite.catalog import SqliteCatalog
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection
@@ -20,10 +19,9 @@ from recollect.store.sqlite.migrate import migrate, migrations, newest
 from recollect.store.sqlite.openfiles import OpenFiles
 from recollect.store.sqlite.reading import answer
 from recollect.store.sqlite.restoring import restore
+from recollect.store.sqlite.threads import Threads
 from recollect.store.sqlite.userfile import UserFile, remove_file
 from recollect.store.sqlite.writing import apply
-
-T = TypeVar("T")
 
 OPEN_FILES = 64
 """User files open at once; each takes up to six descriptors."""
@@ -50,15 +48,14 @@ class SqliteStore:
         patience: float = PATIENCE_SECONDS,
         secret: Callable[[str], bytes | None] = _no_secret,
     ) -> None:
-        self._layout = Layout(Path(folder).absolute())
+        self._layout = Layout.of(folder)
         self._patience = patience
         self._secret = secret
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="recollect-read")
-        self._writers = ThreadPoolExecutor(_WRITERS, thread_name_prefix="recollect-write")
+        self._readers, self._writers = Threads(_READERS, "read"), Threads(_WRITERS, "write")
         self._file = CatalogFile(self._layout.catalog)
-        self._catalog = SqliteCatalog(self._layout, self._file, in_thread=self._in_writer, secret=secret)
+        self._catalog = SqliteCatalog(self._layout, self._file, in_thread=self._writers.run, secret=secret)
         self._files = OpenFiles(open_files, self._make_file)
-        self._groups = Groups(self._writers, self._commit)
+        self._groups = Groups(self._writers.executor, self._commit)
         self._nobody = Nobody()
 
     @property
@@ -67,7 +64,7 @@ class SqliteStore:
 
     async def open(self) -> None:
         driver.require_sound_library(driver.version())
-        await self._in_writer(self._open)
+        await self._writers.run(self._open)
 
     def _open(self) -> None:
         self._file.open()
@@ -82,8 +79,8 @@ class SqliteStore:
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        self._writers.shutdown()
-        self._readers.shutdown()
+        self._writers.close()
+        self._readers.close()
         self._files.close()
         if self._file.is_open:
             self._catalog.flush()
@@ -94,7 +91,7 @@ class SqliteStore:
         return SqliteUser(self, key)
 
     async def health(self) -> Health:
-        return await self._in_reader(self._health)
+        return await self._readers.run(self._health)
 
     def _health(self) -> Health:
         paths = list(self._layout.all_users())
@@ -106,9 +103,7 @@ class SqliteStore:
         ]
         damage = self._file.read(lambda connection: connection.execute("PRAGMA quick_check").fetchall())
         problems = [f"catalog.db: {text}" for (text,) in damage if text != "ok"]
-        problems += [
-            f"users/{digest}: wiping it was not finished" for digest in self._file.unfinished_burials()
-        ]
+        problems += [f"users/{digest}: wiping it was not finished" for digest in self._file.unfinished_burials()]
         return Health(
             backend="sqlite",
             version=driver.version(),
@@ -119,18 +114,13 @@ class SqliteStore:
         )
 
     async def backup(self, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
-        return await copy_folder(
-            self._layout,
-            Layout(Path(target).absolute()),
-            self._in_writer,
-            secret=self._secret,
-            progress=progress,
-        )
+        copy = Copy(self._layout, Layout.of(target), secret=self._secret)
+        return await copy.make(self._writers.run, progress=progress)
 
     # --- for its users ---------------------------------------------------------------------------------------------
 
     async def read(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
-        return await self._in_reader(lambda: self._read(key, queries))
+        return await self._readers.run(lambda: self._read(key, queries))
 
     def _read(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
         with self._files.borrow(key) as file:
@@ -154,7 +144,7 @@ class SqliteStore:
             commit(file, jobs)
 
     async def wipe(self, key: UserKey) -> None:
-        await self._in_writer(lambda: self._wipe(key))
+        await self._writers.run(lambda: self._wipe(key))
 
     def _wipe(self, key: UserKey) -> None:
         with self._files.borrow(key) as file:
@@ -169,20 +159,6 @@ class SqliteStore:
             epoch=lambda: self._file.epoch(digest),
             secret=self._secret(digest),
         )
-
-    async def _in_reader(self, work: Callable[[], T], /) -> T:
-        return await _in(self._readers, work)
-
-    async def _in_writer(self, work: Callable[[], T], /) -> T:
-        return await _in(self._writers, work)
-
-
-async def _in(executor: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    try:
-        future = executor.submit(work)
-    except RuntimeError as error:
-        raise StoreUnavailable("the store is closed") from error
-    return await asyncio.wrap_future(future)
 
 
 class Nobody:

@@ -32,17 +32,13 @@ def untraced(connection: Connection, query: Untraced) -> tuple[int, ...]:
 def add_turn(connection: Connection, draft: TurnDraft, *, seq: int, place: int, vector: Vector) -> None:
     slot = _slot(connection, vector, seq)
     scope = (draft.role, draft.persona, draft.lane, draft.session, draft.speaker)
-    connection.execute(
-        _WRITING["trace"], (slot, place, "turn", draft.id, micros(draft.at), *scope, vector.data)
-    )
+    connection.execute(_WRITING["trace"], (slot, place, "turn", draft.id, micros(draft.at), *scope, vector.data))
 
 
 def add_record(connection: Connection, draft: RowDraft, *, seq: int, vector: Vector) -> None:
     slot = _slot(connection, vector, seq)
     scope = (None, draft.persona, draft.lane, None, None)
-    connection.execute(
-        _WRITING["trace"], (slot, seq, draft.noun, draft.id, micros(draft.at), *scope, vector.data)
-    )
+    connection.execute(_WRITING["trace"], (slot, seq, draft.noun, draft.id, micros(draft.at), *scope, vector.data))
 
 
 def add_later(connection: Connection, seq: int, vector: Vector) -> None:

@@ -52,9 +52,7 @@ class UserFile:
     `epoch` says how often the user was wiped so far; a file of an earlier life is a remnant and is never read.
     """
 
-    def __init__(
-        self, path: Path, key: UserKey, *, epoch: Callable[[], int], secret: bytes | None = None
-    ) -> None:
+    def __init__(self, path: Path, key: UserKey, *, epoch: Callable[[], int], secret: bytes | None = None) -> None:
         self.path = path
         self.key = key
         self._epoch = epoch
@@ -207,9 +205,7 @@ class UserFile:
     def _sign(self, connection: Connection) -> None:
         signature = {"tenant": self.key.tenant, "user": self.key.user, "epoch": str(self._epoch())}
         connection.execute("BEGIN IMMEDIATE")
-        connection.executemany(
-            "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", list(signature.items())
-        )
+        connection.executemany("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", list(signature.items()))
         connection.execute("COMMIT")
 
     def _drop_reader(self) -> None:
