@@ -179,20 +179,13 @@ def _spoken_value(value: str, *, rest: str) -> bool:
         return False
     if any(c.isdigit() for c in value):
         return re.fullmatch(r"\d{1,2}(?:[-–]\d{1,2})?\+?", value) is None
-    if (
-        any(not c.isalnum() for c in value.strip("-'’"))
-        and "-" not in value
-        and "'" not in value
-        and "’" not in value
-    ):
+    if any(not c.isalnum() for c in value.strip("-'’")) and "-" not in value and "'" not in value and "’" not in value:
         return any(c.isalpha() for c in value)
     inner_capital = any(c.isupper() for c in value[1:]) and any(c.islower() for c in value)
     # A plain word counts when the sentence ends with it: "the password is swordfish."
     ends = re.match(r"\s*(?:$|[.!\n]|,? (?:and|but|don't|please|if|ok)\b)", rest) is not None
     participle = value.lower().endswith(("ed", "ing", "ly", "able", "ible", "ous", "ful"))
-    return inner_capital or (
-        ends and not participle and value.isalpha() and value.islower() and len(value) >= 6
-    )
+    return inner_capital or (ends and not participle and value.isalpha() and value.islower() and len(value) >= 6)
 
 
 def _random(value: str) -> bool:
