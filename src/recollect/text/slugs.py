@@ -9,13 +9,13 @@ from recollect.types import EntityType, FactType, MemoryType
 __all__ = ["entity_ref", "memory_key", "slug"]
 
 _GAP: Final = re.compile(r"[\s_\-‐‑‒–—]+")
-_OTHER: Final = re.compile(r"[^\w]+")
+_OTHER: Final = re.compile(r"[^\w\s\-‐‑‒–—]+")
 
 
 def slug(label: str) -> str:
     """Lower case, spaces and hyphens become underscores, other punctuation is removed."""
     plain = unicodedata.normalize("NFKC", label).lower()
-    return _OTHER.sub("", _GAP.sub("_", plain)).strip("_")
+    return _GAP.sub("_", _OTHER.sub("", plain)).strip("_")
 
 
 def entity_ref(kind: EntityType, label: str) -> str:
