@@ -1,18 +1,20 @@
 """How many tokens a text costs the model that will read it.
 
-A budget is only a contract if the count is never too low. Where the model's vocabulary is at hand the count is exact; where
-it is not published, the count is an upper estimate over o200k: a factor times its tokens, plus something for every byte
-that UTF-8 needs beyond one per character and for every ASCII digit and sign, because other scripts, emoji, numbers and
-rules of dashes are where vocabularies differ most. `ESTIMATES` holds the three numbers of each family, chosen so that
-they are above the real count for all but 1 in 200 of 6,168 texts (chat turns, injection texts, 26 scripts and degenerate
-strings) in the open vocabularies that stand in for it. A family that nobody has heard of gets the highest and a warning.
+A budget is only a contract if the count is never too low. Where the model's vocabulary is at hand the count
+is exact; where it is not published, the count is an upper estimate over o200k: a factor times its tokens,
+plus something for every byte that UTF-8 needs beyond one per character and for every ASCII digit and sign,
+because other scripts, emoji, numbers and rules of dashes are where vocabularies differ most. `ESTIMATES`
+holds the three numbers of each family, chosen so that they are above the real count for all but 1 in 200 of
+6,168 texts (chat turns, injection texts, 26 scripts and degenerate strings) in the open vocabularies that
+stand in for it. A family that nobody has heard of gets the highest and a warning.
 
-Chat formats wrap every message in a few tokens of their own; `MESSAGE`, `REQUEST` and `CALL` are upper values for it.
+Chat formats wrap every message in a few tokens of their own; `MESSAGE`, `REQUEST` and `CALL` are upper values
+for it.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil
 from typing import Final
 
@@ -53,7 +55,9 @@ ESTIMATES: Final = {
     "grok": (1.7, 0.8, 0.8),
     "command": (1.7, 0.8, 0.8),
 }
-"""Families by upper estimate: factor over o200k, tokens for each byte beyond one per character, for each digit or sign."""
+"""Families by upper estimate: factor over o200k, tokens for each byte beyond one per character, for each
+digit or sign.
+"""
 
 UNKNOWN: Final = (1.7, 0.8, 0.8)
 
@@ -95,7 +99,9 @@ class Tokenizer:
         return REQUEST
 
     def count(self, text: str) -> int:
-        """Tokens of a text by itself. Text that has no UTF-8 form is counted as if each bad code point were three."""
+        """Tokens of a text by itself. Text that has no UTF-8 form is counted as if each bad code point were
+        three.
+        """
         try:
             tokens = len(self._vocabulary.encode_ordinary(text))
         except UnicodeEncodeError:
@@ -127,7 +133,9 @@ class Tokenizer:
 
 @lru_cache(maxsize=64)
 def tokenizer(family: str = "o200k") -> Tokenizer:
-    """The tokenizer of a family, or of a model by its name (`gpt-4o`, `anthropic:claude-…`). Loaded on first use."""
+    """The tokenizer of a family, or of a model by its name (`gpt-4o`, `anthropic:claude-…`). Loaded on first
+    use.
+    """
     name = family.strip().lower()
     if not name:
         raise InvalidInput(f"tokenizer family {family!r} is empty; use one of {', '.join(families())}")
@@ -136,7 +144,7 @@ def tokenizer(family: str = "o200k") -> Tokenizer:
         return Tokenizer(known, True, None, _vocabulary(EXACT[known]))
     warning = None
     if known not in ESTIMATES:
-        warning = f"tokenizer family {family!r} is unknown; tokens are estimated at {UNKNOWN[0]} times o200k or more"
+        warning = f"tokenizer family {family!r} is unknown; tokens are estimated at {UNKNOWN[0]} times o200k"
     return Tokenizer(known, False, warning, _vocabulary(EXACT["o200k"]), ESTIMATES.get(known, UNKNOWN))
 
 
@@ -152,6 +160,6 @@ def _family(name: str) -> str:
     return next((family for prefix, family in _MODELS if model.startswith(prefix)), name)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _vocabulary(name: str) -> AnyTokenizer:
     return Vocabulary.from_pretrained(name)

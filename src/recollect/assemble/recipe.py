@@ -1,7 +1,7 @@
 """A recipe: what a context is made of, as data.
 
-Every number that the four products of the seeds disagree on is a field here and a line in a TOML file, none a constant in
-code. A recipe may extend another: tables are merged, everything else is replaced.
+Every number that the four products of the seeds disagree on is a field here and a line in a TOML file, none a
+constant in code. A recipe may extend another: tables are merged, everything else is replaced.
 """
 
 import json
@@ -50,7 +50,9 @@ class Group(_Part):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if not self.floor <= self.target <= self.cap:
-            raise ValueError(f"floor {self.floor}, target {self.target} and cap {self.cap} must rise in this order")
+            raise ValueError(
+                f"floor {self.floor}, target {self.target} and cap {self.cap} must rise in this order"
+            )
         return self
 
 
@@ -58,7 +60,9 @@ class History(_Part):
     """The turns before the message. Their tokens are those of the group that holds the section `working`."""
 
     delivery: Literal["messages", "transcript", "moments"]
-    """As chat messages, as a block in the system text, or as the last session's key moments (between two calls)."""
+    """As chat messages, as a block in the system text, or as the last session's key moments (between two
+    calls).
+    """
     window: Amount
     """At most so many turns."""
     wanted: Tokens
@@ -78,9 +82,11 @@ class History(_Part):
 
 
 class Situation(_Part):
-    """Lines of the situation. With `deferred`, times that pass are `{now}` and `{since}`, filled at delivery."""
+    """Lines of the situation. With `deferred`, times are `{now}` and `{since}`, filled at delivery."""
 
-    lines: tuple[Literal["time", "date", "zone", "daypart", "since", "name", "stage", "last_session"], ...] = Field(strict=False)
+    lines: tuple[
+        Literal["time", "date", "zone", "daypart", "since", "name", "stage", "last_session"], ...
+    ] = Field(strict=False)
     deferred: bool = False
 
 
@@ -97,7 +103,15 @@ class Limits(_Part):
     moments: Amount
     today_turns: Tokens
     other_lanes: Tokens
-    last_time_sentences: Amount
+
+
+class LastTime(_Part):
+    """How much of the last session is told: its first sentences, and with `detail` what mattered,
+    commitments, people.
+    """
+
+    sentences: Amount
+    detail: bool
 
 
 class Blend(_Part):
@@ -173,6 +187,7 @@ class Recipe(_Part):
     """A line above a block's opening marker, such as a Markdown heading."""
     history: History
     situation: Situation
+    last_time: LastTime
     limits: Limits
     recall: Recall
     loops: Loops
@@ -198,7 +213,7 @@ class Recipe(_Part):
             raise ValueError(f"{min(fixed)!r} is never trimmed, so neither trim nor last_resort may name it")
         if forgotten := [s for s in self.order if s not in UNTRIMMED and s not in trimmed]:
             raise ValueError(f"{forgotten[0]!r} is in order but neither in trim nor in last_resort")
-        grouped = [s for group in self.groups.values() for s in group.sections]
+        grouped: list[SectionId] = [s for group in self.groups.values() for s in group.sections]
         if again := _repeated(grouped):
             raise ValueError(f"{again!r} is in two groups")
         if loose := [s for s in self.order if s != "notice" and s not in grouped]:
@@ -212,7 +227,9 @@ class Recipe(_Part):
     @cached_property
     def hash(self) -> str:
         """The same for the same recipe, whatever file it was read from."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        canonical = json.dumps(
+            self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        )
         return blake2b(canonical.encode(), digest_size=16).hexdigest()
 
     @cached_property

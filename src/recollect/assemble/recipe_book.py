@@ -1,11 +1,12 @@
 """Recipes from files: the ones that come with the package, and the application's own."""
 
+import re
 import tomllib
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -20,7 +21,11 @@ _DEEPEST = 8
 
 def names() -> tuple[str, ...]:
     """The recipes that come with the package."""
-    return tuple(sorted(entry.name.removesuffix(".toml") for entry in _BUNDLED.iterdir() if entry.name.endswith(".toml")))
+    return tuple(
+        sorted(
+            entry.name.removesuffix(".toml") for entry in _BUNDLED.iterdir() if entry.name.endswith(".toml")
+        )
+    )
 
 
 def load(source: str | Path) -> Recipe:
@@ -31,7 +36,8 @@ def load(source: str | Path) -> Recipe:
     if path.suffix != ".toml":
         near = _nearest(str(source), names())
         raise InvalidRecipe(
-            f"there is no recipe {str(source)!r}{near}; recipes are {', '.join(names())}, or the path of a .toml file"
+            f"there is no recipe {str(source)!r}{near};"
+            f" recipes are {', '.join(names())}, or the path of a .toml file"
         )
     return parse(_read(path), origin=str(path), folder=path.parent)
 
@@ -50,7 +56,7 @@ def check(fields: Mapping[str, Any], *, origin: str = "recipe") -> Recipe:
         raise InvalidRecipe(f"{origin}: " + "; ".join(_words(detail) for detail in details)) from error
 
 
-@lru_cache(maxsize=None)
+@cache
 def _bundled(name: str) -> Recipe:
     return parse((_BUNDLED / f"{name}.toml").read_text("utf-8"), origin=name)
 
@@ -73,7 +79,9 @@ def _merged(text: str, *, origin: str, folder: Path | None, depth: int) -> dict[
     if depth == _DEEPEST:
         raise InvalidRecipe(f"{origin} extends more than {_DEEPEST} recipes, perhaps itself")
     if base in names():
-        below = _merged((_BUNDLED / f"{base}.toml").read_text("utf-8"), origin=base, folder=None, depth=depth + 1)
+        below = _merged(
+            (_BUNDLED / f"{base}.toml").read_text("utf-8"), origin=base, folder=None, depth=depth + 1
+        )
     elif isinstance(base, str) and folder is not None and base.endswith(".toml"):
         path = folder / base
         below = _merged(_read(path), origin=str(path), folder=path.parent, depth=depth + 1)
@@ -82,42 +90,53 @@ def _merged(text: str, *, origin: str, folder: Path | None, depth: int) -> dict[
     return _over(below, fields)
 
 
-def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    result = dict(below)
-    for key, value in above.items():
-        under = result.get(key)
-        result[key] = _over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = dict(below)
+    for name, value in above.items():
+        under, over = _table(result.get(name)), _table(value)
+        result[name] = value if under is None or over is None else _over(under, over)
     return result
+
+
+def _table(value: object) -> Mapping[str, Any] | None:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else None
 
 
 def _words(detail: ErrorDetails) -> str:
     """One validation error in words."""
     where = ".".join(str(step) for step in detail["loc"])
+    context = detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
-            fields = _fields(Recipe, detail["loc"][:-1])
+            fields = _fields(detail["loc"][:-1])
             return f"unknown field {where!r}{_nearest(str(detail['loc'][-1]), fields)}"
         case "missing":
             return f"field {where!r} is missing"
         case "literal_error":
-            allowed = [option.strip(" '") for option in detail["ctx"]["expected"].replace(" or ", ",").split(",")]
+            allowed = re.findall(r"'([^']*)'", str(context["expected"]))
             return f"{where}={detail['input']!r} is not allowed{_nearest(str(detail['input']), allowed)}"
         case "value_error":
-            return f"{where + ': ' if where else ''}{detail['ctx']['error']}"
+            return f"{where + ': ' if where else ''}{context['error']}"
         case _:
             return f"{where}={detail['input']!r}: {detail['msg']}"
 
 
-def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> tuple[str, ...]:
-    """The fields of the model that stands at this place."""
-    here: Any = model
+def _fields(path: tuple[int | str, ...]) -> tuple[str, ...]:
+    """The fields of the part of a recipe that stands at this place."""
+    here: object = Recipe
     for step in path:
-        here = here.model_fields[step].annotation if isinstance(here, type) and issubclass(here, BaseModel) else here
-        if get_origin(here) is dict and not (isinstance(step, str) and step in ("groups", "titles", "leads")):
+        if get_origin(here) is dict:
             here = get_args(here)[1]
-    return tuple(here.model_fields) if isinstance(here, type) and issubclass(here, BaseModel) else ()
+        elif model := _model(here):
+            here = model.model_fields[str(step)].annotation
+    model = _model(here)
+    return tuple(model.model_fields) if model else ()
 
 
-def _nearest(wrong: str, right: tuple[str, ...] | list[str]) -> str:
+def _model(annotation: object) -> type[BaseModel] | None:
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+
+
+def _nearest(wrong: str, right: Sequence[str]) -> str:
     found = process.extractOne(wrong, right, score_cutoff=50)
     return f" (did you mean {found[0]!r}?)" if found else ""

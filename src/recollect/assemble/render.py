@@ -1,8 +1,9 @@
 """From items to text: markers, and what keeps stored text inside them.
 
-Stored text is data. Three things make it so: what a reader cannot see is taken out, links lose their address, and a line
-that looks like a marker gets a backslash in front. There is no secret in the markers, so the same items give the same
-bytes. `blocks` is the other direction, strict: it finds exactly the blocks that were put in.
+Stored text is data. Three things make it so: what a reader cannot see is taken out, links lose their address,
+and a line that looks like a marker gets a backslash in front. There is no secret in the markers, so the same
+items give the same bytes. `blocks` is the other direction, strict: it finds exactly the blocks that were put
+in.
 """
 
 import re
@@ -15,7 +16,9 @@ from recollect.ingest.hygiene import visible
 from recollect.ingest.links import inert
 
 RENDERER: Final = 1
-"""Changes whenever the same items would give other bytes; a snapshot is only rebuilt by the renderer that wrote it."""
+"""Changes whenever the same items would give other bytes; a snapshot is only rebuilt by the renderer that
+wrote it.
+"""
 
 _SQUARE: Final = "[［﹇⁅【〔〖〘〚⟦⟬❲⦋⦍⦏⸢⸤⌈⌊⎡⎣❴︹︻"
 _BRACKET: Final = re.compile(f"[{re.escape(_SQUARE)}]")
@@ -62,7 +65,9 @@ class Block:
     lines: tuple[str, ...]
 
 
-def blocks(text: str, *, closings: Sequence[tuple[str, str]] = (("WORKING MEMORY — RECENT TURNS", "WORKING MEMORY"),)) -> list[Block]:
+def blocks(
+    text: str, *, closings: Sequence[tuple[str, str]] = (("WORKING MEMORY — RECENT TURNS", "WORKING MEMORY"),)
+) -> list[Block]:
     """Every block of a prompt, in order. Strict: a marker out of place is a ValueError.
 
     `closings` are the titles whose closing marker differs from the opening one.

@@ -1,8 +1,8 @@
 """The closed list of sections a context may hold, apart from the titles they are shown under.
 
-Code and recipes name a section by its id; the title is only what the model reads. A section is *trusted* when its text
-comes from the application (persona, policy, style): it stands as plain text. Everything else is memory: it stands between
-markers, and the notice tells the model so.
+Code and recipes name a section by its id; the title is only what the model reads. A section is *trusted* when
+its text comes from the application (persona, policy, style): it stands as plain text. Everything else is
+memory: it stands between markers, and the notice tells the model so.
 """
 
 from dataclasses import dataclass
