@@ -31,7 +31,6 @@ UNPRIVILEGED = ("postgres", "nobody")
 FAST: Mapping[str, str] = {
     "fsync": "off",
     "full_page_writes": "off",
-    "synchronous_commit": "off",
     "autovacuum": "off",
 }
 SMALL: Mapping[str, str] = {"shared_buffers": "64MB", "max_connections": "200", "max_wal_size": "2GB"}

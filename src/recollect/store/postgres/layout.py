@@ -91,16 +91,19 @@ def grants(schema: str = SCHEMA) -> list[str]:
     ]
 
 
-def functions() -> list[str]:
-    """The search functions, owned by the search role; only the application role may call them."""
-    statements = [script("functions.sql")]
+def functions(schema: str = SCHEMA) -> list[str]:
+    """The search functions, made by the search role, which owns them; only the application role may call them."""
+    statements = [
+        f"grant create on schema {schema} to {SEARCH}",
+        f"set local role {SEARCH}",
+        script("functions.sql"),
+    ]
     for name in FUNCTIONS:
         statements += [
             f"revoke all on function {name} from public",
             f"grant execute on function {name} to {APPLICATION}",
-            f"alter function {name} owner to {SEARCH}",
         ]
-    return statements
+    return [*statements, "set local role none", f"revoke create on schema {schema} from {SEARCH}"]
 
 
 def completion(*, tables: Sequence[str] = USER_TABLES, partitioned: bool = True) -> list[str]:

@@ -49,7 +49,7 @@ create table turns (
     family text not null,
     primary key (user_id, seq)
 ) partition by hash (user_id);
-create index turns_by_id on turns (user_id, id);
+create unique index turns_by_id on turns (user_id, id, version);
 create index turns_by_place on turns (user_id, place);
 create index turns_by_lane on turns (user_id, persona, lane, place);
 create index turns_by_session on turns (user_id, session, place);
@@ -83,7 +83,7 @@ create table records (
     retired_at bigint,
     primary key (user_id, seq)
 ) partition by hash (user_id);
-create index records_by_id on records (user_id, id);
+create unique index records_by_id on records (user_id, id, version);
 create index records_by_key on records (user_id, noun, key) where key is not null;
 create index records_by_time on records (user_id, noun, at, seq);
 create index records_by_word on records using gin (array_to_tsvector(words)) with (fastupdate = off);

@@ -24,13 +24,17 @@ where e.user_id = %(user)s and e.seq > %(after)s
 order by e.seq
 limit %(limit)s
 
+-- name: register
+insert into users (user_id, tenant, name) values (%(user)s, %(tenant)s, %(name)s)
+on conflict do nothing
+
 -- name: create_head
 insert into heads (user_id, seq, mark, turn_documents, turn_stems, record_documents, record_stems)
 values (%(user)s, 0, %(mark)s, 0, 0, 0, 0)
 on conflict do nothing
 
 -- name: lock_head
-select h.seq, h.mark, h.turn_documents, h.turn_stems, h.record_documents, h.record_stems
+select h.seq, h.mark
 from heads h
 where h.user_id = %(user)s
 for update
@@ -38,10 +42,51 @@ for update
 -- name: mark
 select h.mark from heads h where h.user_id = %(user)s
 
+-- name: live_ids
+-- Which of these ids have a live version.
+select t.id from turns t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]) and t.retired is null
+union
+select r.id from records r where r.user_id = %(user)s and r.id = any (%(ids)s::text[]) and r.retired is null
+
+-- name: turn_ids
+-- Which of these ids (all, if none are given) name turns, in any version.
+select distinct t.id
+from turns t
+where t.user_id = %(user)s and (%(ids)s::text[] is null or t.id = any (%(ids)s::text[]))
+
+-- name: record_ids
+-- Which of these ids (all, if none are given) name records, in any version.
+select distinct r.id
+from records r
+where r.user_id = %(user)s and (%(ids)s::text[] is null or r.id = any (%(ids)s::text[]))
+
 -- name: move_head
 update heads h
-set seq = %(seq)s, mark = %(mark)s, turn_documents = %(turn_documents)s, turn_stems = %(turn_stems)s,
-    record_documents = %(record_documents)s, record_stems = %(record_stems)s
+set seq = %(seq)s, mark = %(mark)s,
+    turn_documents = h.turn_documents + %(turn_documents)s, turn_stems = h.turn_stems + %(turn_stems)s,
+    record_documents = h.record_documents + %(record_documents)s, record_stems = h.record_stems + %(record_stems)s
+where h.user_id = %(user)s
+
+-- name: shrink_turns
+-- Takes turns that are about to be erased out of the full-text statistics.
+update heads h
+set turn_documents = h.turn_documents - g.documents, turn_stems = h.turn_stems - g.stems
+from (
+    select count(*) filter (where cardinality(t.words) > 0) as documents, coalesce(sum(cardinality(t.words)), 0) as stems
+    from turns t
+    where t.user_id = %(user)s and t.id = any (%(ids)s::text[])
+) g
+where h.user_id = %(user)s
+
+-- name: shrink_records
+-- Takes records that are about to be erased out of the full-text statistics.
+update heads h
+set record_documents = h.record_documents - g.documents, record_stems = h.record_stems - g.stems
+from (
+    select count(*) filter (where cardinality(t.words) > 0) as documents, coalesce(sum(cardinality(t.words)), 0) as stems
+    from records t
+    where t.user_id = %(user)s and t.id = any (%(ids)s::text[])
+) g
 where h.user_id = %(user)s
 
 -- name: lease
@@ -56,10 +101,9 @@ where h.user_id = %(user)s
 -- name: insert_ending
 insert into endings (user_id, seq, op, id, at) values (%(user)s, %(seq)s, %(op)s, %(id)s, %(at)s)
 
--- name: hash_endings
--- A retirement of an erased id keeps only the id's hash.
-update endings e set id = %(hash)s
-where e.user_id = %(user)s and e.id = %(id)s and e.op = 'retire'
+-- name: erase_endings
+-- The retirements of erased turns and records.
+delete from endings e where e.user_id = %(user)s and e.id = any (%(ids)s::text[]) and e.op = 'retire'
 
 -- name: entries_there
 -- Which of these entries the log holds already.
@@ -114,16 +158,11 @@ on conflict (user_id, hash) do nothing
 -- name: erase_blobs
 delete from blobs b where b.user_id = %(user)s and b.hash = any (%(hashes)s::text[])
 
--- name: notes_by_name
+-- name: notes
 select n.name, n.body, n.expires
 from notes n
-where n.user_id = %(user)s and n.name = any (%(names)s::text[])
-order by n.name
-
--- name: notes_by_prefix
-select n.name, n.body, n.expires
-from notes n
-where n.user_id = %(user)s and starts_with(n.name, %(prefix)s)
+where n.user_id = %(user)s
+    and (n.name = any (%(names)s::text[]) or (%(prefix)s::text is not null and starts_with(n.name, %(prefix)s::text)))
 order by n.name
 
 -- name: put_note

@@ -47,5 +47,12 @@ where exists (select 1 from turns t where t.user_id = %(user)s and t.seq = %(seq
     or exists (select 1 from records r where r.user_id = %(user)s and r.seq = %(seq)s)
 on conflict (user_id, embedder, seq) do update set data = excluded.data, near = null
 
--- name: erase_vectors
-delete from vectors v where v.user_id = %(user)s and v.seq = any (%(seqs)s::bigint[])
+-- name: erase_turn_vectors
+delete from vectors v
+where v.user_id = %(user)s
+    and v.seq in (select t.seq from turns t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]))
+
+-- name: erase_record_vectors
+delete from vectors v
+where v.user_id = %(user)s
+    and v.seq in (select t.seq from records t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]))

@@ -20,7 +20,7 @@ where t.user_id = %(user)s and t.noun = %(noun)s and t.key = any (%(keys)s::text
 order by t.seq
 
 -- name: record_list
--- One noun, newest first, from after a (time, entry). A key prefix is a range, so that its index serves.
+-- One noun, newest first, from after a (time, entry).
 select {columns}
 from records t
 where t.user_id = %(user)s and t.noun = %(noun)s and {visible} and {persona} and {lane}
@@ -76,10 +76,8 @@ update records t set retired = %(seq)s, retired_at = %(at)s
 where t.user_id = %(user)s and t.id = %(id)s and t.retired is null and t.seq < %(seq)s
 
 -- name: erase_records
--- All versions of these records; what comes back is what the full-text statistics lose.
 delete from records t
 where t.user_id = %(user)s and t.id = any (%(ids)s::text[])
-returning t.seq, cardinality(t.words)
 
 -- name: erase_record_entities
 delete from record_entities e
@@ -87,10 +85,6 @@ where e.user_id = %(user)s
     and e.seq in (select t.seq from records t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]))
 
 -- name: erase_record_sources
--- The links of erased records, and every link to an erased turn.
 delete from record_sources s
 where s.user_id = %(user)s
-    and (
-        s.ref = any (%(turns)s::text[])
-        or s.seq in (select t.seq from records t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]))
-    )
+    and s.seq in (select t.seq from records t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]))

@@ -48,7 +48,5 @@ update turns t set retired = %(seq)s
 where t.user_id = %(user)s and t.id = %(id)s and t.retired is null and t.seq < %(seq)s
 
 -- name: erase_turns
--- All versions of these turns; what comes back is what the full-text statistics lose.
 delete from turns t
 where t.user_id = %(user)s and t.id = any (%(ids)s::text[])
-returning t.seq, cardinality(t.words)
