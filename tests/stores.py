@@ -16,15 +16,15 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
+from recollect.store import connect
 from recollect.store.base import Store
-from recollect.store.postgres import PostgresStore
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
 from tests import postgres_server
 from tests.postgres_server import SERVER_VARIABLE, ServerMissing
 
 Backend = Literal["sqlite", "postgres"]
-BACKENDS: tuple[Backend, ...] = ("postgres",)
+BACKENDS: tuple[Backend, ...] = ("sqlite", "postgres")
 
 _missing: list[str] = []
 
@@ -126,7 +126,7 @@ def store_url(backend: Backend, request: pytest.FixtureRequest, tmp_path: Path) 
 
 def store_at(url: str) -> Store:
     """An unopened store."""
-    return PostgresStore(url)
+    return connect(url)
 
 
 @pytest.fixture
