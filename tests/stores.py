@@ -1,7 +1,8 @@
 """Both stores for tests: `store_url` and `store` run a test once on each.
 
-PostgreSQL is one server for the whole run (see `postgres_server`) with one database for each test process, which is
-emptied after each test. Without a server its half is skipped, loudly; where CI is set, that is a failure.
+PostgreSQL is one server for the whole run (see `postgres_server`) with one database for each test process,
+which is emptied after each test. Without a server its half is skipped, loudly; where CI is set, that is a
+failure.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from recollect.store.postgres import PostgresStore
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
 from tests import postgres_server
-from tests.postgres_server import SERVER_VARIABLE, ServerMissing
+from tests.postgres_server import SERVER_VARIABLE, MissingServerError
 
 Backend = Literal["sqlite", "postgres"]
 BACKENDS: tuple[Backend, ...] = ("postgres",)
@@ -45,7 +46,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ]
     if skipped:
         terminalreporter.write_line(
-            f"WARNING: {len(skipped)} tests of the PostgreSQL store did not run: there is no server to run them on",
+            f"WARNING: {len(skipped)} tests of the PostgreSQL store did not run: there is no server for them",
             red=True,
             bold=True,
         )
@@ -59,7 +60,7 @@ def postgres_admin_url() -> str:
         return named
     try:
         return postgres_server.session_server().url()
-    except ServerMissing as reason:
+    except MissingServerError as reason:
         if os.environ.get("CI"):
             pytest.fail(f"the tests of the PostgreSQL store must run in CI: {reason}")
         pytest.skip(f"no PostgreSQL: {reason}")

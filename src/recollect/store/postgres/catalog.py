@@ -1,4 +1,5 @@
-"""The catalog in PostgreSQL: tenants' documents, hints of due work, who is there. Every statement stands alone."""
+"""The catalog in PostgreSQL: tenants' documents, hints of due work, who is there. Every statement stands
+alone."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,9 +11,9 @@ from recollect.errors import Conflict
 from recollect.store.base import Document, UserKey
 from recollect.store.postgres.connections import Connection, Connections, query, run
 from recollect.store.postgres.layout import APPLICATION
-from recollect.store.postgres.queries import statement
 from recollect.store.postgres.reading import Statement
 from recollect.store.postgres.rows import Fetched
+from recollect.store.postgres.statements import statement
 from recollect.store.postgres.words import escape, unescape
 
 _BEGIN = query("begin isolation level read committed")
@@ -69,7 +70,8 @@ class PostgresCatalog:
         return bool(await self._run("delete_document", tenant=tenant, kind=kind, name=name))
 
     async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
-        """One statement a user, so that none spans users; a lost hint is only a delay, so none waits for the disk."""
+        """One statement a user, so that none spans users; a lost hint is only a delay, so none waits for the
+        disk."""
         for key, due in dues.items():
             user = UUID(hex=key.digest)
             if due is None:

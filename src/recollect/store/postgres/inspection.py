@@ -4,7 +4,6 @@ from recollect.store.base import Health
 from recollect.store.postgres.connections import Connection, query
 from recollect.store.postgres.layout import (
     APPLICATION,
-    CATALOG_TABLES,
     SCHEMA,
     SEARCH,
     USER_TABLES,
@@ -24,7 +23,8 @@ select
     (select array_agg(c.relname::text)
      from pg_class c
      where c.relnamespace = '{SCHEMA}'::regnamespace and c.relrowsecurity and c.relforcerowsecurity),
-    (select array_agg(rolname::text) from pg_roles where rolname = any (%(roles)s) and not rolsuper and not rolbypassrls)
+    (select array_agg(rolname::text)
+     from pg_roles where rolname = any (%(roles)s) and not rolsuper and not rolbypassrls)
 """)
 
 
@@ -46,8 +46,10 @@ async def inspect(connection: Connection) -> Health:
     missing = sorted(set(USER_TABLES) - set(walled or ()))
     if missing:
         problems.append(f"no row-level security on {', '.join(missing)}")
-    for role in sorted({APPLICATION, SEARCH} - set(roles or ())):
-        problems.append(f"the role {role} is missing or is not held back by row-level security")
+    problems += [
+        f"the role {role} is missing or is not held back by row-level security"
+        for role in sorted({APPLICATION, SEARCH} - set(roles or ()))
+    ]
     return Health(
         backend="postgresql",
         version=f"{version}, pgvector {vector}",

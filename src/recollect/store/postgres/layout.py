@@ -1,9 +1,10 @@
-"""What every user table has besides its columns: partitions, the wall between users, and grants. Pure: only statements.
+"""What every user table has besides its columns: partitions, the wall between users, and grants. Pure: only
+statements.
 
-Three roles take part. The *owner* connects, migrates and is held back by the wall like everyone (`force`), except in a
-transaction that says it is maintenance. The *application* role is what every read and write of a user runs as: it sees
-the rows of the user named in `recollect.user` of its transaction, and none without one. The *search* role owns the two
-full-text functions and may read words of all users, but no text.
+Three roles take part. The *owner* connects, migrates and is held back by the wall like everyone (`force`),
+except in a transaction that says it is maintenance. The *application* role is what every read and write of a
+user runs as: it sees the rows of the user named in `recollect.user` of its transaction, and none without one.
+The *search* role owns the two full-text functions and may read words of all users, but no text.
 """
 
 from collections.abc import Sequence
@@ -42,12 +43,12 @@ _MAINTENANCE = "(select current_setting('recollect.maintenance', true)) = 'on'"
 
 def script(name: str) -> str:
     """The text of a migration or of the functions."""
-    return (resources.files(__package__) / "migrations" / name).read_text("utf-8")
+    return (resources.files("recollect.store.postgres") / "migrations" / name).read_text("utf-8")
 
 
 def migration_names() -> tuple[str, ...]:
     """The numbered migrations, in order; a migration's number is the start of its name."""
-    folder = resources.files(__package__) / "migrations"
+    folder = resources.files("recollect.store.postgres") / "migrations"
     return tuple(sorted(item.name for item in folder.iterdir() if item.name[:3].isdigit()))
 
 
@@ -71,7 +72,8 @@ def wall(table: str) -> list[str]:
         f"drop policy if exists mine on {table}",
         f"create policy mine on {table} to {APPLICATION} using ({_MINE}) with check ({_MINE})",
         f"drop policy if exists maintenance on {table}",
-        f"create policy maintenance on {table} to current_user using ({_MAINTENANCE}) with check ({_MAINTENANCE})",
+        f"create policy maintenance on {table} to current_user"
+        f" using ({_MAINTENANCE}) with check ({_MAINTENANCE})",
         f"grant select, insert, update, delete on {table} to {APPLICATION}",
     ]
     if table in _SEARCH_COLUMNS:
@@ -92,7 +94,8 @@ def grants(schema: str = SCHEMA) -> list[str]:
 
 
 def functions(schema: str = SCHEMA) -> list[str]:
-    """The search functions, made by the search role, which owns them; only the application role may call them."""
+    """The search functions, made by the search role, which owns them; only the application role may call
+    them."""
     statements = [
         f"grant create on schema {schema} to {SEARCH}",
         f"set local role {SEARCH}",

@@ -15,7 +15,8 @@ from recollect.store import base
 from recollect.store.base import Answers, Everything, Query, Scope
 from recollect.store.bm25 import PLACES, distinct
 from recollect.store.postgres import rows
-from recollect.store.postgres.queries import (
+from recollect.store.postgres.rows import Fetched, Values
+from recollect.store.postgres.statements import (
     RECORD_COLUMNS,
     TURN_COLUMNS,
     name_of,
@@ -23,7 +24,6 @@ from recollect.store.postgres.queries import (
     statement,
     visible,
 )
-from recollect.store.postgres.rows import Fetched, Values
 from recollect.store.postgres.words import asking, mark, unescape, word
 
 ALWAYS = 2**62

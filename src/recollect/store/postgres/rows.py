@@ -24,7 +24,7 @@ def moment(value: int | None) -> datetime | None:
 
 
 def turn(row: tuple[Any, ...]) -> StoredTurn:
-    """The columns of `queries.TURN_COLUMNS`."""
+    """The columns of `statements.TURN_COLUMNS`."""
     return StoredTurn(
         seq=row[0],
         place=row[1],
@@ -52,7 +52,7 @@ def turn(row: tuple[Any, ...]) -> StoredTurn:
 
 
 def record(row: tuple[Any, ...]) -> Row:
-    """The columns of `queries.RECORD_COLUMNS`."""
+    """The columns of `statements.RECORD_COLUMNS`."""
     return Row(
         noun=row[0],
         id=row[1],

@@ -10,9 +10,9 @@ from recollect.errors import InvalidInput
 from recollect.store.base import Change, LogEntry, RowDraft, TurnDraft, Vector, Written
 from recollect.store.codec import erased_name
 from recollect.store.postgres import rows
-from recollect.store.postgres.queries import statement
 from recollect.store.postgres.reading import Person, Statement
 from recollect.store.postgres.rows import Values
+from recollect.store.postgres.statements import statement
 from recollect.store.postgres.words import escape
 
 
@@ -26,7 +26,8 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What of a change's ids is there: ids with a live version, and ids of turns and of records in any version."""
+    """What of a change's ids is there: ids with a live version, and ids of turns and of records in any
+    version."""
 
     live: frozenset[str] = frozenset()
     turns: frozenset[str] = frozenset()
@@ -205,8 +206,8 @@ def plan_restore(
 ) -> Plan:
     """The statements that write log entries as they are, without those that are `there`.
 
-    A restored version ends the one before it, as when it was first written. An erasure names an id by its hash only, so
-    it is compared with the hashes of all ids that are there.
+    A restored version ends the one before it, as when it was first written. An erasure names an id by its
+    hash only, so it is compared with the hashes of all ids that are there.
     """
     writer = _Writer(person, after)
     turns = {erased_name(each): each for each in present.turns}

@@ -1,8 +1,8 @@
 """Bringing the schema up to date, by the owner, once, however many processes start at the same time.
 
-The numbered scripts, their record in the table `migrations`, and all that `layout` adds commit together: a server that is
-killed in between has the old schema or the new one. An advisory lock keeps starters from doing the work twice; the
-record's primary key keeps them from doing harm if the lock does not reach them.
+The numbered scripts, their record in the table `migrations`, and all that `layout` adds commit together: a
+server that is killed in between has the old schema or the new one. An advisory lock keeps starters from doing
+the work twice; the record's primary key keeps them from doing harm if the lock does not reach them.
 """
 
 import asyncio
@@ -33,7 +33,8 @@ _RACES = (
 
 
 def require_server(version: int, vector: str | None, available: str | None) -> None:
-    """Refuses a server that is too old or lacks pgvector; `vector` is its installed version, `available` the newest."""
+    """Refuses a server that is too old or lacks pgvector; `vector` is its installed version, `available` the
+    newest."""
     if version // 10_000 < OLDEST_SERVER:
         raise StoreUnavailable(
             f"PostgreSQL {version // 10_000} is too old: Recollect needs {OLDEST_SERVER} or newer"
@@ -72,9 +73,9 @@ async def migrate(connection: Connection, *, names: Sequence[str] | None = None)
             await asyncio.sleep(random.uniform(0.05, 0.2))
         except errors.InsufficientPrivilege as error:
             raise StoreError(
-                f"the PostgreSQL role may not prepare the database ({error.diag.message_primary}). It must be allowed"
-                f" to create a schema, the extension vector and the roles {APPLICATION} and {SEARCH}; or let an"
-                " administrator create these and grant both roles to it"
+                f"the PostgreSQL role may not prepare the database ({error.diag.message_primary}). It must be"
+                f" allowed to create a schema, the extension vector and the roles {APPLICATION} and {SEARCH};"
+                " or let an administrator create these and grant both roles to it"
             ) from error
     return latest
 
