@@ -197,6 +197,7 @@ class Loop(Record):
 
     noun: ClassVar[RecordKind] = "loop"
 
+    status: str = "open"
     kind: LoopKind = "topic"
     owner: Literal["user", "persona"] = "user"
     closed_by: str | None = None
@@ -252,6 +253,7 @@ class Session(Record):
 
     noun: ClassVar[RecordKind] = "session"
 
+    status: str = "open"
     continues: str | None = None
     ended_at: datetime | None = None
     last_activity: datetime | None = None

@@ -1,0 +1,283 @@
+"""Gathering: everything a recipe may want for one message, read from the user's store in two or three short batches.
+
+The first batch tells the state of things and the window; recall then asks with the message in the light of its anchor; a
+last one fetches the cards of who was found. All of them are bounded by the head that the first one saw, so they answer
+from one state of the log. Trouble in the store never fails a conversation: what could not be read is left out and named.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from recollect import keys
+from recollect.assemble import select
+from recollect.assemble.material import Material
+from recollect.assemble.recipe import Recipe
+from recollect.errors import NotFound, StoreError
+from recollect.ingest import focus, sessions
+from recollect.recall.searching import Search
+from recollect.store import nouns
+from recollect.store.base import (
+    Head,
+    Query,
+    RecordList,
+    RecordsByEntity,
+    RecordsById,
+    RecordsByKey,
+    Row,
+    TurnsById,
+    UserStore,
+    Window,
+)
+from recollect.types import (
+    Card,
+    Loop,
+    Memory,
+    Persona,
+    Profile,
+    Recalled,
+    Session,
+    Slot,
+    State,
+    StoredTurn,
+    Summary,
+    Thought,
+)
+
+LOOPS = 200
+"""How many open loops are looked at; a user with more has the oldest left out."""
+SESSIONS = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One call of `context`, resolved: whose, where, with which recipe and at what time."""
+
+    user: str
+    persona: Persona
+    lane: str | None
+    recipe: Recipe
+    now: datetime
+    message: str | None
+    turn: str | None
+    inputs: Mapping[str, str]
+    known: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+Recall = Callable[[UserStore, Search], Awaitable[Sequence[Recalled]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """The queries of the first batch, kept to read their answers."""
+
+    head: Head
+    profile: RecordsById
+    state: RecordsByKey
+    window: Window
+    sessions: RecordList
+    summaries: RecordsByKey
+    past: RecordList
+    days: RecordList
+    loops: RecordList
+    thoughts: RecordList
+    marked: RecordsByEntity
+    slot: RecordsByKey
+
+    def queries(self) -> tuple[Query[object], ...]:
+        return (
+            self.head,
+            self.profile,
+            self.state,
+            self.window,
+            self.sessions,
+            self.summaries,
+            self.past,
+            self.days,
+            self.loops,
+            self.thoughts,
+            self.marked,
+            self.slot,
+        )
+
+
+async def gather(store: UserStore, request: Request, recall: Recall) -> Material:
+    """The material for one context; without a working store, what the call itself brings."""
+    try:
+        message = await _message(store, request)
+    except StoreError as error:
+        if request.message is None:
+            raise
+        return _bare(request, problem=f"the store could not be read: {error}")
+    try:
+        material, ask = await _state(store, request, message)
+    except StoreError as error:
+        return _bare(request, problem=f"the store could not be read: {error}", message=message)
+    try:
+        recalled = tuple(await recall(store, ask))
+        cards = await _cards(store, request, recalled, known=material.known)
+    except StoreError as error:
+        return replace(material, problems=(*material.problems, f"recall failed: {error}"))
+    return replace(material, recalled=recalled, cards=cards)
+
+
+async def _message(store: UserStore, request: Request) -> StoredTurn | None:
+    if request.turn is None:
+        return None
+    query = TurnsById(ids=(request.turn,), known=request.known)
+    found = (await store.read(query))[query]
+    if not found:
+        raise NotFound(f"there is no turn {request.turn!r} of this user")
+    return found[0]
+
+
+def _bare(request: Request, *, problem: str, message: StoredTurn | None = None) -> Material:
+    return Material(
+        user=request.user,
+        now=request.now,
+        known=request.known or 0,
+        persona=request.persona,
+        profile=Profile(id=keys.PROFILE, at=request.now),
+        message=message.text if message else request.message or "",
+        message_id=request.turn,
+        message_turn=message,
+        lane=request.lane,
+        inputs=request.inputs,
+        problems=(*request.warnings, problem),
+    )
+
+
+def _plan(request: Request, *, before: int | None) -> _Plan:
+    persona, known, recipe = request.persona.id, request.known, request.recipe
+    return _Plan(
+        head=Head(),
+        profile=RecordsById(ids=(keys.PROFILE,), known=known),
+        state=RecordsByKey(noun="state", keys=(keys.state(persona),), known=known),
+        window=Window(persona=persona, lane=request.lane, limit=recipe.history.window + 1, before=before, known=known),
+        sessions=RecordList(noun="session", persona=persona, limit=SESSIONS, known=known),
+        summaries=RecordsByKey(
+            noun="summary",
+            keys=(keys.SPINE, keys.rolling(persona), keys.lane(persona, request.lane)),
+            known=known,
+        ),
+        past=RecordList(noun="summary", persona=persona, key_prefix="session:", limit=4, known=known),
+        days=RecordList(noun="summary", persona=persona, key_prefix="daily:", limit=4, known=known),
+        loops=RecordList(noun="loop", persona=persona, statuses=("open",), limit=LOOPS, known=known),
+        thoughts=RecordList(noun="thought", persona=persona, statuses=("ACTIVE",), limit=LOOPS, known=known),
+        marked=RecordsByEntity(
+            noun="memory",
+            refs=(nouns.PINNED, nouns.CORE, nouns.STANDING),
+            persona=persona,
+            statuses=("ACTIVE",),
+            limit=LOOPS,
+            known=known,
+        ),
+        slot=RecordsByKey(noun="slot", keys=(keys.slot(persona, request.lane),), known=known),
+    )
+
+
+async def _state(store: UserStore, request: Request, message: StoredTurn | None) -> tuple[Material, Search]:
+    plan = _plan(request, before=message.place if message else None)
+    answers = await store.read(*plan.queries())
+    known = request.known if request.known is not None else answers[plan.head]
+    profile = _profile(answers[plan.profile], now=request.now)
+    turns = tuple(turn for turn in answers[plan.window] if turn.id != request.turn and turn.role != "system")
+    rule = sessions.Rule.of(request.recipe.sessions)
+    running = select.running_session(
+        turns,
+        nouns.records(answers[plan.sessions], Session),
+        now=message.at if message else request.now,
+        rule=rule,
+    )
+    window = sessions.within_chain(turns, running.chain)[-request.recipe.history.window :]
+    quoted = await _quoted(store, request, message, window)
+    slots = nouns.records(answers[plan.slot], Slot)
+    text = message.text if message else request.message or ""
+    anchor = focus.anchor(text, reply_to=quoted, window=turns, slot=slots[0] if slots else None)
+    summaries = {summary.key: summary for summary in nouns.records(answers[plan.summaries], Summary)}
+    days = nouns.records(answers[plan.days], Summary)
+    marked = nouns.records(answers[plan.marked], Memory)
+    states = nouns.records(answers[plan.state], State)
+    material = Material(
+        user=request.user,
+        now=request.now,
+        known=known,
+        persona=request.persona,
+        profile=profile,
+        message=text,
+        message_id=request.turn,
+        message_turn=message,
+        lane=request.lane,
+        quoted=quoted,
+        anchor=anchor.turn,
+        window=window,
+        last_interaction=turns[-1].at if turns else None,
+        state=states[0] if states else None,
+        today=select.today(days, now=request.now, zone=profile.zone),
+        last_time=select.last_time(
+            nouns.records(answers[plan.past], Summary),
+            days,
+            running=running.id,
+            now=request.now,
+            zone=profile.zone,
+        ),
+        rolling=summaries.get(keys.rolling(request.persona.id)),
+        lane_summary=summaries.get(keys.lane(request.persona.id, request.lane)),
+        spine=summaries.get(keys.SPINE),
+        loops=select.surfacing(
+            nouns.records(answers[plan.loops], Loop),
+            now=request.now,
+            fade=timedelta(days=request.recipe.loops.fade_days),
+        ),
+        thoughts=select.unspent(nouns.records(answers[plan.thoughts], Thought), now=request.now),
+        foundation=select.foundation(marked, now=request.now, limit=request.recipe.limits.foundation),
+        requests=select.standing(marked, now=request.now),
+        inputs=request.inputs,
+        problems=request.warnings,
+    )
+    ask = Search(
+        text=text,
+        anchor=anchor.turn.text if anchor.turn else None,
+        limit=request.recipe.recall.candidates,
+        persona=request.persona.id,
+        lane=request.lane,
+        speaker=message.speaker if message else None,
+        now=request.now,
+        zone=profile.zone,
+        known=known,
+        skip=frozenset(turn.id for turn in window) | ({request.turn} if request.turn else frozenset()),
+    )
+    return material, ask
+
+
+def _profile(rows: tuple[Row, ...], *, now: datetime) -> Profile:
+    profiles = nouns.records(rows, Profile)
+    return profiles[0] if profiles else Profile(id=keys.PROFILE, at=now)
+
+
+async def _quoted(
+    store: UserStore, request: Request, message: StoredTurn | None, window: Sequence[StoredTurn]
+) -> StoredTurn | None:
+    """The turn that the message replies to, wherever it stands."""
+    if message is None or message.reply_to is None:
+        return None
+    for turn in window:
+        if turn.id == message.reply_to:
+            return turn
+    query = TurnsById(ids=(message.reply_to,), known=request.known)
+    found = (await store.read(query))[query]
+    return found[0] if found else None
+
+
+async def _cards(store: UserStore, request: Request, recalled: Sequence[Recalled], *, known: int) -> tuple[Card, ...]:
+    """Cards of the entities that the found memories name."""
+    found = [hit.what for hit in recalled if isinstance(hit.what, Memory) and not hit.reason]
+    refs = tuple(dict.fromkeys(ref for memory in found for ref in memory.entities))
+    if not refs:
+        return ()
+    query = RecordsByEntity(
+        noun="memory", refs=refs, persona=request.persona.id, statuses=("ACTIVE",), limit=LOOPS, known=known
+    )
+    facts = nouns.records((await store.read(query))[query], Memory)
+    return select.cards(refs, facts, now=request.now, recipe=request.recipe)

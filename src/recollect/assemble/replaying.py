@@ -1,0 +1,51 @@
+"""The past again: a context rebuilt from its snapshot, and another recipe tried over a recorded conversation."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from recollect.assemble import snapshot
+from recollect.assemble.recipe import Recipe
+from recollect.errors import NotFound
+from recollect.store.base import Blobs, Scope, SnapshotsById, TurnList, UserStore
+from recollect.types import Context, StoredTurn
+
+
+async def replay(store: UserStore, snapshot_id: str) -> Context:
+    """The context of a snapshot, without ranking again."""
+    query = SnapshotsById(ids=(snapshot_id,))
+    found = (await store.read(query))[query]
+    if not found:
+        raise NotFound(f"there is no snapshot {snapshot_id!r} of this user")
+    needed = Blobs(hashes=snapshot.hashes(found[0]))
+    return snapshot.rebuild(found[0], (await store.read(needed))[needed])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One turn of a backtest: the context it would have had."""
+
+    turn: StoredTurn
+    context: Context
+
+
+class Builder(Protocol):
+    """How a backtest builds contexts: the engine's `context`."""
+
+    async def __call__(self, turn: StoredTurn, recipe: Recipe) -> Context: ...
+
+
+async def backtest(
+    store: UserStore, build: Builder, *, recipe: Recipe, persona: Scope, lane: Scope, limit: int
+) -> AsyncIterator[Trial]:
+    """A trial for each of the user's own turns, oldest first, each knowing only what was known then."""
+    after, left = 0, limit
+    while left > 0:
+        query = TurnList(after=after, limit=min(left, 200), persona=persona, lane=lane)
+        turns = (await store.read(query))[query]
+        if not turns:
+            return
+        for turn in turns:
+            if turn.role == "user":
+                yield Trial(turn=turn, context=await build(turn, recipe))
+        after, left = turns[-1].place, left - len(turns)

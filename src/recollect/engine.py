@@ -1,0 +1,485 @@
+"""Recollect: the two calls that are the product, `record` and `context`, and everything around them. Wiring only.
+
+The engine owns the store, the clock, the tokenizer and the recipe; every rule lives in the package that is named for it.
+Snapshots are written behind the answer by one task a user; `close` waits for them.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast
+
+from recollect import store as stores
+from recollect.assemble import assembling, comparing, gather, personas, recipes, replaying, snapshot
+from recollect.assemble.comparing import Difference
+from recollect.assemble.recipe import Recipe
+from recollect.assemble.replaying import Trial
+from recollect.clock import Clock, instant, system_clock
+from recollect.errors import InvalidInput
+from recollect.ids import new_id
+from recollect.ingest import editing, linking, listing, profiles, sessions, using, validate
+from recollect.ingest import record as recording
+from recollect.ingest.record import Indexer
+from recollect.recall.analyse import stems
+from recollect.recall.searching import Recaller, Search
+from recollect.store import exporting, nouns
+from recollect.store.base import (
+    ANY,
+    Change,
+    Health,
+    RecordList,
+    RecordsByEntity,
+    RecordsById,
+    Scope,
+    SnapshotList,
+    Store,
+    StoredSnapshot,
+    TurnList,
+    TurnsById,
+    UserKey,
+    UserStore,
+)
+from recollect.tokens import tokenizer as open_tokenizer
+from recollect.types import (
+    Context,
+    Entity,
+    Episode,
+    Hit,
+    HitKind,
+    Json,
+    Loop,
+    Memory,
+    Persona,
+    Profile,
+    Record,
+    RecordKind,
+    Session,
+    State,
+    StoredTurn,
+    Summary,
+    SummaryKind,
+    Thought,
+    Turn,
+)
+
+N = TypeVar("N", bound=Record)
+
+LISTED = 1_000
+"""How many rows a listing gives unless told otherwise."""
+
+
+class Recollect:
+    """The memory of many users, embedded in a folder or on PostgreSQL.
+
+    `model` is the extractor's (a PydanticAI model or its name), `tokenizer` the family of the model that will answer.
+    """
+
+    def __init__(
+        self,
+        url: str | Path,
+        *,
+        recipe: str | Recipe = "companion",
+        model: object = None,
+        embedder: object = None,
+        tokenizer: str = "o200k",
+        clock: Clock | None = None,
+        tenant: str = "default",
+    ) -> None:
+        self._store: Store = stores.connect(str(url))
+        self._recipe = recipes.load(recipe)
+        self._tokenizer = open_tokenizer(tokenizer)
+        self._clock = clock or system_clock
+        self._tenant = validate.name(tenant, what="tenant")
+        self._recaller = Recaller()
+        self._model = model
+        self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
+        self._flushing: set[asyncio.Task[None]] = set()
+
+    # --- life ------------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def open(self) -> None:
+        await self._store.open()
+
+    async def close(self) -> None:
+        """Writes the snapshots that are still pending and closes the store."""
+        await self.flush()
+        await self._store.close()
+
+    async def flush(self) -> None:
+        """Returns when every snapshot made so far is durable."""
+        while self._flushing:
+            await asyncio.gather(*self._flushing)
+
+    # --- turns -----------------------------------------------------------------------------------------------------
+
+    async def record(self, turn: Turn | Iterable[Turn]) -> list[str]:
+        """Stores one turn or many, durable on return; their ids, in the order given."""
+        turns = [turn] if isinstance(turn, Turn) else list(turn)
+        now = self._clock()
+        ids: dict[int, str] = {}
+        for user, places in _by_user(validate.turns(turns, now=now)).items():
+            batch = [turns[place] for place in places]
+            prepared = recording.prepare(batch, indexer=self._indexer(), now=now, new_id=lambda: new_id(now))
+            also = await self._consequences(user, batch)
+            done = await recording.record(
+                self._user(user), prepared, rule=sessions.Rule.of(self._recipe.sessions), now=now, also=also
+            )
+            ids.update(zip(places, done, strict=True))
+        return [ids[place] for place in range(len(turns))]
+
+    async def revise(self, *, user: str, turn: str, text: str) -> StoredTurn:
+        """A new version of a turn; the old one stays in the log."""
+        return await recording.revise(
+            self._user(user), turn=turn, text=text, indexer=self._indexer(), now=self._clock()
+        )
+
+    async def turns(
+        self,
+        *,
+        user: str,
+        ids: Sequence[str] | None = None,
+        persona: str | None = None,
+        lane: str | None = None,
+        session: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        after: int = 0,
+        limit: int = LISTED,
+        known: int | None = None,
+    ) -> list[StoredTurn]:
+        """Turns in the conversation's order; None means all. `after` continues from a turn's `place`."""
+        query = (
+            TurnsById(ids=tuple(ids), known=known)
+            if ids is not None
+            else TurnList(
+                after=after,
+                limit=limit,
+                persona=_all(persona),
+                lane=_all(lane),
+                session=session,
+                since=since and instant(since, name="since"),
+                until=until and instant(until, name="until"),
+                known=known,
+            )
+        )
+        return list((await self._user(user).read(query))[query])
+
+    # --- contexts --------------------------------------------------------------------------------------------------
+
+    async def context(
+        self,
+        *,
+        user: str,
+        message: str | None = None,
+        turn: str | None = None,
+        persona: str | None = None,
+        lane: str | None = None,
+        recipe: str | Recipe | None = None,
+        at: datetime | None = None,
+        tokenizer: str | None = None,
+        inputs: Mapping[str, str] | None = None,
+        known: int | None = None,
+    ) -> Context:
+        """What the model should see for this message: no model call, and the same bytes for the same state."""
+        if (message is None) == (turn is None):
+            raise InvalidInput("pass either message= (not recorded yet) or turn= (the id of a recorded one)")
+        if message is not None:
+            validate.text(message, what="message")
+        who = await self._personas.resolve(persona)
+        request = gather.Request(
+            user=validate.name(user, what="user"),
+            persona=who.persona,
+            lane=validate.optional_name(lane, what="lane"),
+            recipe=recipes.load(recipe) if recipe is not None else self._recipe,
+            now=self._clock() if at is None else instant(at),
+            message=message,
+            turn=turn,
+            inputs=dict(inputs or {}),
+            known=known,
+            warnings=who.warnings,
+        )
+        material = await gather.gather(self._user(user), request, self._recaller.recall)
+        counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
+        assembled = assembling.assemble(request.recipe, material, counter)
+        taken = snapshot.take(request.recipe, material, assembled)
+        self._write_later(user, taken)
+        return taken.context
+
+    async def search(
+        self,
+        *,
+        user: str,
+        query: str,
+        limit: int = 10,
+        kinds: Sequence[HitKind] | None = None,
+        persona: str | None = None,
+        lane: str | None = None,
+        at: datetime | None = None,
+        explain: bool = False,
+        known: int | None = None,
+    ) -> list[Hit]:
+        """The turns, memories, episodes and summaries that answer best, best first."""
+        validate.text(query, what="query")
+        ask = Search(
+            text=query,
+            limit=limit,
+            kinds=tuple(kinds or ("turn", "memory", "episode", "summary")),
+            persona=_all(persona),
+            lane=_all(lane),
+            now=self._clock() if at is None else instant(at),
+            known=known,
+        )
+        return await self._recaller.search(self._user(user), ask)
+
+    async def snapshots(self, *, user: str, limit: int = 50) -> list[StoredSnapshot]:
+        """The newest snapshots, newest first."""
+        await self.flush()
+        query = SnapshotList(limit=limit)
+        return list((await self._user(user).read(query))[query])
+
+    async def replay(self, *, user: str, snapshot: str) -> Context:
+        """The context of that snapshot again, byte for byte; what was forgotten since is shown as forgotten."""
+        await self.flush()
+        return await replaying.replay(self._user(user), snapshot)
+
+    async def diff(self, a: Context, b: Context) -> Difference:
+        """What changed from one context to another."""
+        return comparing.diff(a, b)
+
+    async def backtest(
+        self,
+        *,
+        user: str,
+        recipe: str | Recipe,
+        persona: str | None = None,
+        lane: str | None = None,
+        limit: int = LISTED,
+    ) -> list[Trial]:
+        """Another recipe over a recorded conversation: for each of the user's turns, the context it would have had."""
+
+        async def build(turn: StoredTurn, with_recipe: Recipe) -> Context:
+            return await self.context(
+                user=user,
+                turn=turn.id,
+                persona=turn.persona,
+                lane=turn.lane,
+                recipe=with_recipe,
+                at=turn.at,
+                known=turn.seq,
+            )
+
+        trials = replaying.backtest(
+            self._user(user), build, recipe=recipes.load(recipe), persona=_all(persona), lane=_all(lane), limit=limit
+        )
+        return [trial async for trial in trials]
+
+    # --- who -------------------------------------------------------------------------------------------------------
+
+    async def define_persona(
+        self, id: str, *, name: str, text: str, boundaries: str = "", style: str = "", **extra: Json
+    ) -> Persona:
+        """Who answers; every definition is a version. Over the recipe's cap is an error here, not later."""
+        persona = Persona(id=id, name=name, text=text, boundaries=boundaries, style=style, extra=extra)
+        personas.check(persona, recipe=self._recipe, tokenizer=self._tokenizer)
+        return await self._personas.define(persona, now=self._clock())
+
+    async def personas(self) -> list[Persona]:
+        return await self._personas.all()
+
+    async def set_user(self, user: str, **fields: Any) -> Profile:
+        """What the application knows of the user: zone, name, locale, stage, and anything else as `extra`."""
+        return await profiles.set_profile(self._desk(user), fields)
+
+    async def user(self, user: str) -> Profile:
+        return await profiles.profile(self._user(user), now=self._clock())
+
+    async def link(self, user: str, channel: str, external_id: str) -> None:
+        """From now on this phone number, chat or account id means this user."""
+        await linking.link(self._store.catalog, UserKey(self._tenant, user), channel, external_id, now=self._clock())
+
+    async def resolve(self, channel: str, external_id: str) -> str | None:
+        """The user who is linked to it, if any."""
+        return await linking.resolve(self._store.catalog, self._tenant, channel, external_id)
+
+    async def users(self) -> list[str]:
+        return [key.user for key in await self._store.catalog.users(self._tenant)]
+
+    async def state(self, *, user: str, persona: str | None = None) -> State:
+        """The relationship's state; with none set, an empty one."""
+        return await profiles.state(self._user(user), persona=persona, now=self._clock())
+
+    async def set_state(self, *, user: str, persona: str | None = None, **fields: Json) -> State:
+        """Changes these fields (None removes one) and keeps the others."""
+        return await profiles.set_state(self._desk(user), persona=persona, changes=fields)
+
+    # --- what is remembered ------------------------------------------------------------------------------------------
+
+    async def remember(self, *, user: str, text: str, **fields: Any) -> Memory:
+        """A memory by hand."""
+        return cast(Memory, await self.add("memory", user=user, text=text, **fields))
+
+    async def add(self, kind: RecordKind, /, *, user: str, **fields: Any) -> Record:
+        """Any record by hand: a memory, episode, loop, thought, summary …; one with a key that exists is a new version."""
+        return await editing.add(self._desk(user), kind, fields)
+
+    async def update(self, id: str, *, user: str, **changes: Any) -> Record:
+        """A new version with these fields changed: close a loop (status="done"), pin or archive a memory …"""
+        return await editing.update(self._desk(user), id, changes)
+
+    async def memories(
+        self,
+        *,
+        user: str,
+        persona: str | None = None,
+        status: str | None = "ACTIVE",
+        entity: str | None = None,
+        limit: int = LISTED,
+        known: int | None = None,
+    ) -> list[Memory]:
+        """Memories, newest first; with a persona, its own and everybody's."""
+        return await self._list(
+            Memory,
+            user=user,
+            persona=persona,
+            status=status,
+            entity=entity,
+            limit=limit,
+            known=known,
+            shared=True,
+        )
+
+    async def episodes(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Episode]:
+        return await self._list(Episode, user=user, persona=persona, limit=limit, shared=True)
+
+    async def loops(
+        self, *, user: str, persona: str | None = None, status: str | None = "open", limit: int = LISTED
+    ) -> list[Loop]:
+        """Loops, newest first; `status` None gives the closed ones too."""
+        return await self._list(Loop, user=user, persona=persona, status=status, limit=limit)
+
+    async def thoughts(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Thought]:
+        return await self._list(Thought, user=user, persona=persona, limit=limit)
+
+    async def summaries(
+        self, *, user: str, persona: str | None = None, kind: SummaryKind | None = None, limit: int = LISTED
+    ) -> list[Summary]:
+        """The newest versions, newest first."""
+        found = await self._list(Summary, user=user, persona=persona, limit=limit)
+        return [summary for summary in found if kind is None or summary.kind == kind]
+
+    async def sessions(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Session]:
+        """Sessions, newest first, with their last activity and number of turns."""
+        found = await self._list(Session, user=user, persona=persona, limit=limit)
+        return await listing.with_activity(self._user(user), found)
+
+    async def entities(self, *, user: str, limit: int = LISTED) -> list[Entity]:
+        return await self._list(Entity, user=user, limit=limit)
+
+    async def history(self, *, user: str, id: str) -> list[Record]:
+        """Every version of a record, oldest first."""
+        query = RecordsById(ids=(id,), history=True)
+        return [nouns.record(row) for row in (await self._user(user).read(query))[query]]
+
+    # --- out and in ------------------------------------------------------------------------------------------------
+
+    async def export(self, *, user: str) -> AsyncIterator[str]:
+        """The user's whole memory as JSON lines."""
+        async for line in exporting.export(self._user(user), key=UserKey(self._tenant, user)):
+            yield line
+
+    async def load(self, file: str | Path, *, user: str | None = None) -> int:
+        """Reads an export back, under its own user or another; the number of entries."""
+        return await exporting.load(self._store, file, tenant=self._tenant, user=user)
+
+    async def health(self) -> Health:
+        return await self._store.health()
+
+    async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int:
+        return await self._store.backup(str(target), progress=progress)
+
+    # --- inside ----------------------------------------------------------------------------------------------------
+
+    def _user(self, user: str) -> UserStore:
+        return self._store.user(UserKey(self._tenant, validate.name(user, what="user")))
+
+    def _indexer(self) -> Indexer:
+        return Indexer(
+            count=self._tokenizer.turn,
+            family=self._tokenizer.family,
+            stems=stems,
+            embed=self._recaller.vectors if self._recaller.writes_at_once else None,
+        )
+
+    def _desk(self, user: str) -> editing.Desk:
+        now = self._clock()
+        return editing.Desk(store=self._user(user), indexer=self._indexer(), now=now, new_id=lambda: new_id(now))
+
+    async def _list(
+        self,
+        noun: type[N],
+        *,
+        user: str,
+        persona: str | None = None,
+        status: str | None = None,
+        entity: str | None = None,
+        limit: int,
+        known: int | None = None,
+        shared: bool = False,
+    ) -> list[N]:
+        statuses = (status,) if status else ()
+        query = (
+            RecordsByEntity(
+                noun=noun.noun,
+                refs=(entity,),
+                persona=_all(persona),
+                statuses=statuses,
+                limit=limit,
+                known=known,
+            )
+            if entity
+            else RecordList(
+                noun=noun.noun,
+                persona=_all(persona),
+                shared=shared,
+                statuses=statuses,
+                limit=limit,
+                known=known,
+            )
+        )
+        return list(nouns.records((await self._user(user).read(query))[query], noun))
+
+    async def _consequences(self, user: str, batch: Sequence[Turn]) -> Change | None:
+        """What recording these turns marks besides: thoughts that an answer was given are used."""
+        named = [turn.snapshot for turn in batch if turn.snapshot]
+        if not named:
+            return None
+        await self.flush()
+        return await using.marks(self._user(user), named, now=self._clock())
+
+    def _write_later(self, user: str, taken: snapshot.Taken) -> None:
+        """Writes the snapshot behind the answer; a store that cannot write costs the snapshot, not the conversation."""
+        task = asyncio.get_running_loop().create_task(snapshot.write(self._user(user), taken))
+        self._flushing.add(task)
+        task.add_done_callback(self._flushing.discard)
+
+
+def _all(value: str | None) -> Scope:
+    return ANY if value is None else value
+
+
+def _by_user(turns: Sequence[Turn]) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for place, turn in enumerate(turns):
+        places.setdefault(turn.user, []).append(place)
+    return places

@@ -1,0 +1,157 @@
+"""Writing by hand: the application adds, changes and ends what is remembered. Every change is a version.
+
+Field names are checked against the noun's own, so that a typo is an error that names the nearest right field.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, cast
+
+from pydantic import TypeAdapter, ValidationError
+from rapidfuzz import process
+
+from recollect.clock import instant
+from recollect.errors import InvalidInput, NotFound
+from recollect.ingest import validate
+from recollect.ingest.record import Indexer
+from recollect.store import nouns
+from recollect.store.base import Answers, Change, RecordsById, RecordsByKey, RowDraft, UserStore
+from recollect.types import Memory, Record, RecordKind
+
+SEARCHABLE: frozenset[RecordKind] = frozenset({"memory", "episode", "summary"})
+_KEPT = frozenset({"id", "seq", "version", "recorded_at", "retired", "retired_at", "tokens", "family"})
+_ADAPTERS: dict[type[Record], TypeAdapter[Any]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Where records are written: the user's store, how texts are indexed, and the time."""
+
+    store: UserStore
+    indexer: Indexer
+    now: datetime
+    new_id: Callable[[], str]
+
+
+def build(noun: RecordKind, values: Mapping[str, Any], *, record_id: str, now: datetime) -> Record:
+    """A valid record of that noun from the fields given, or InvalidInput."""
+    cls = nouns.NOUNS.get(noun)
+    if cls is None:
+        raise InvalidInput(f"there is nothing called {noun!r} to add; use one of {', '.join(nouns.NOUNS)}")
+    _check_names(cls, values)
+    return _valid(cls, {"at": now, **values, "id": record_id})
+
+
+def changed(record: Record, changes: Mapping[str, Any]) -> Record:
+    """The record with these fields changed, or InvalidInput."""
+    cls = type(record)
+    _check_names(cls, changes)
+    current = {f.name: getattr(record, f.name) for f in fields(record)}
+    return _valid(cls, {**current, **changes})
+
+
+def row(record: Record, *, desk: Desk) -> RowDraft:
+    """The version to write, counted and indexed."""
+    counted = replace(record, tokens=desk.indexer.count(record.text, ()), family=desk.indexer.family)
+    if record.noun not in SEARCHABLE or not record.text:
+        return nouns.draft(counted, now=desk.now)
+    vector = desk.indexer.embed([record.text])[0] if desk.indexer.embed else None
+    return nouns.draft(counted, now=desk.now, stems=desk.indexer.stems(record.text), vector=vector)
+
+
+async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any]) -> Record:
+    """A new record; with a key that a live record of this persona has, a new version of that one."""
+    record = build(noun, values, record_id=desk.new_id(), now=desk.now)
+    if record.key is None:
+        await desk.store.write(lambda _: Change(records=(row(record, desk=desk),)))
+        return await get(desk, record.id)
+    same = RecordsByKey(noun=noun, keys=(record.key,))
+    written = record.id
+
+    def decide(answers: Answers) -> Change:
+        nonlocal written
+        live = [r for r in map(nouns.record, answers[same]) if r.persona == record.persona]
+        successor = replace(record, id=live[0].id, version=live[0].version) if live else record
+        written = successor.id
+        return Change(records=(row(successor, desk=desk),))
+
+    await desk.store.write(decide, same)
+    return await get(desk, written)
+
+
+async def update(desk: Desk, record_id: str, changes: Mapping[str, Any]) -> Record:
+    """A new version of a record with these fields changed."""
+    query = RecordsById(ids=(record_id,))
+
+    def decide(answers: Answers) -> Change:
+        found = answers[query]
+        if not found:
+            raise NotFound(f"there is nothing with the id {record_id!r} to update")
+        before = nouns.record(found[0])
+        after = changed(before, changes)
+        return Change() if after == before else Change(records=(row(after, desk=desk),))
+
+    await desk.store.write(decide, query)
+    return await get(desk, record_id)
+
+
+async def get(desk: Desk, record_id: str) -> Record:
+    query = RecordsById(ids=(record_id,))
+    found = (await desk.store.read(query))[query]
+    if not found:
+        raise NotFound(f"there is nothing with the id {record_id!r}")
+    return nouns.record(found[0])
+
+
+async def put(desk: Desk, record: Record) -> Record:
+    """The record as the newest version under its own id, whatever was there; nothing if it says the same."""
+    query = RecordsById(ids=(record.id,))
+
+    def decide(answers: Answers) -> Change:
+        found = answers[query]
+        version = found[0].version if found else 0
+        return Change(records=(row(replace(record, version=version), desk=desk),))
+
+    await desk.store.write(decide, query)
+    return await get(desk, record.id)
+
+
+def _check_names(cls: type[Record], values: Mapping[str, Any]) -> None:
+    allowed = sorted({f.name for f in fields(cls)} - _KEPT)
+    for given in values:
+        if given not in allowed:
+            nearest = cast(Sequence[Any] | None, process.extractOne(given, allowed))
+            hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+            raise InvalidInput(f"a {cls.noun} has no field {given!r} that can be set{hint}")
+
+
+def _valid(cls: type[Record], values: Mapping[str, Any]) -> Record:
+    adapter = _ADAPTERS.setdefault(cls, TypeAdapter(cls))
+    try:
+        record = cast(Record, adapter.validate_python(dict(values)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or cls.noun
+        raise InvalidInput(f"{where}={first['input']!r} cannot be used in a {cls.noun}: {first['msg']}") from error
+    validate.text(
+        record.text,
+        what="text",
+        empty=cls.noun in {"state", "session", "entity", "profile", "slot", "progress"},
+    )
+    for name in ("at", "due", "valid_from", "valid_to"):
+        value = cast(datetime | None, getattr(record, name))
+        if value is not None:
+            record = replace(record, **{name: instant(value, name=name)})
+    if isinstance(record, Memory):
+        record = _consistent(record)
+    return record
+
+
+def _consistent(memory: Memory) -> Memory:
+    """Pinning forces the highest importance; importance stays on its scale."""
+    if memory.pinned:
+        return replace(memory, importance=3)
+    if not 0 <= memory.importance <= 3:
+        raise InvalidInput(f"importance={memory.importance} is not on the scale 0 (trivial) to 3 (core identity)")
+    return memory

@@ -1,0 +1,36 @@
+"""Phone numbers, chat ids and accounts that mean a user. The catalog keeps a hash of them, never the number itself."""
+
+import json
+from datetime import datetime
+
+from recollect.errors import Conflict
+from recollect.ids import derived_id
+from recollect.ingest import validate
+from recollect.store.base import Catalog, UserKey
+
+KIND = "link"
+
+
+async def link(catalog: Catalog, key: UserKey, channel: str, external_id: str, *, now: datetime) -> None:
+    """Linking again to the same user changes nothing; to another user is a conflict."""
+    name = _name(key.tenant, channel, external_id)
+    body = json.dumps({"user": key.user})
+    found = await catalog.documents(key.tenant, KIND, [name])
+    if found and found[0].body != body:
+        raise Conflict(f"this {channel} id is linked to another user; unlink it first")
+    await catalog.put(key.tenant, KIND, name, body, at=now, expected=found[0].version if found else 0)
+
+
+async def resolve(catalog: Catalog, tenant: str, channel: str, external_id: str) -> str | None:
+    found = await catalog.documents(tenant, KIND, [_name(tenant, channel, external_id)])
+    return str(json.loads(found[0].body)["user"]) if found else None
+
+
+async def unlink(catalog: Catalog, tenant: str, channel: str, external_id: str) -> bool:
+    return await catalog.delete(tenant, KIND, _name(tenant, channel, external_id))
+
+
+def _name(tenant: str, channel: str, external_id: str) -> str:
+    validate.name(channel, what="channel")
+    validate.name(external_id, what="external_id")
+    return derived_id(tenant, channel, external_id)

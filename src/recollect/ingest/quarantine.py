@@ -1,0 +1,69 @@
+"""Text that gives orders instead of stating facts, kept out of durable memory.
+
+Detection is no defence: markers, escaping and origins are what keeps memory from becoming instruction. This
+gate only stops the obvious, so that it does not sit in a user's memory for years, and is tuned to leave
+ordinary talk alone. What it stops is kept with its reason for a person to review, never dropped.
+
+Two questions are asked. Does the text attack the model (whoever says it)? Does it tell the model how to act
+from now on? The second is the user's right and nobody else's: their standing requests have a section of their
+own, while the same words from a tool, an import or the model itself are held back.
+"""
+
+import html
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import unquote
+
+from recollect.ingest.hygiene import visible
+from recollect.ingest.patterns import PatternTable
+
+__all__ = ["Origin", "Reason", "quarantine"]
+
+Origin = Literal["user", "assistant", "tool", "import"]
+Kind = Literal["hidden", "override", "role", "markup", "persona", "disclosure", "exfiltration", "standing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a text was held back: the kind of order, and the words that gave it away."""
+
+    kind: Kind
+    words: str
+
+
+_TABLE: Final = PatternTable.read("quarantine.toml")
+
+
+def _compiled(section: Literal["attack", "standing"]) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
+    kinds: dict[Kind, list[str]] = _TABLE.content[section]  # pyright: ignore[reportAssignmentType] — keys of our file
+    return tuple((kind, _TABLE.compiled(one)) for kind, expressions in kinds.items() for one in expressions)
+
+
+_ATTACKS: Final = _compiled("attack")
+_STANDING: Final = _compiled("standing")
+
+# A flag of a country's part spells up to seven tag characters; more, or any bidi override, hides text.
+_HIDDEN: Final = re.compile("[\U000e0020-\U000e007f]{8,}|[\u202d\u202e]|[\u200b\u200c\u200d\u2060]{6,}")
+
+
+def _decoded(text: str) -> str:
+    """Undo the encodings in which a closing marker is smuggled."""
+    if "%3" in text:
+        text = unquote(text, errors="replace")
+    return html.unescape(text) if "&" in text else text
+
+
+def quarantine(text: str, origin: Origin) -> Reason | None:
+    """Say why the text must not become a durable memory, or `None` if it may."""
+    hidden = _HIDDEN.search(text)
+    if hidden is not None:
+        return Reason(kind="hidden", words=" ".join(f"{ord(sign):04X}" for sign in hidden[0][:8]))
+    plain = _decoded(unicodedata.normalize("NFKC", visible(text)).replace("’", "'"))
+    rules = _ATTACKS if origin == "user" else _ATTACKS + _STANDING
+    for kind, pattern in rules:
+        found = pattern.search(plain)
+        if found is not None:
+            return Reason(kind=kind, words=found[0].strip()[:120])
+    return None

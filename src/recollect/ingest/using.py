@@ -1,0 +1,38 @@
+"""What a recorded answer uses up. Building a context changes nothing; the answer that names its snapshot does:
+the thoughts it was given count as used, and the memories it was given as accessed."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, cast
+
+from recollect.store import nouns
+from recollect.store.base import Change, Note, RecordsById, SnapshotsById, UserStore
+from recollect.types import Thought
+
+ACCESSED = "accessed:"
+"""Prefix of the notes that say when a memory was last given to a model."""
+
+
+async def marks(store: UserStore, snapshots: Sequence[str], *, now: datetime) -> Change:
+    """The change that goes with the answers; an unknown snapshot marks nothing."""
+    query = SnapshotsById(ids=tuple(dict.fromkeys(snapshots)))
+    thoughts: dict[str, str] = {}
+    accessed: set[str] = set()
+    for taken in (await store.read(query))[query]:
+        for item in cast(list[dict[str, Any]], json.loads(taken.body).get("items", [])):
+            if item.get("included") and item.get("kind") == "thought":
+                thoughts.setdefault(str(item["id"]), taken.id)
+            elif item.get("included") and item.get("kind") == "memory":
+                accessed.add(str(item["id"]))
+    spent = RecordsById(ids=tuple(thoughts))
+    rows = (await store.read(spent))[spent] if thoughts else ()
+    return Change(
+        records=tuple(
+            nouns.draft(replace(thought, used_in=thoughts[thought.id]), now=now)
+            for thought in nouns.records(rows, Thought)
+            if thought.used_in is None
+        ),
+        notes=tuple(Note(name=ACCESSED + memory, body=now.isoformat()) for memory in sorted(accessed)),
+    )

@@ -1,0 +1,248 @@
+"""Exact vector search over one user's rows.
+
+A user has thousands of turns, rarely a hundred thousand, so a scan beats an index and never misses. Rows
+are unit vectors. Up to `EXACT_ROWS` they are float32; above that they are int8, scanned with simsimd and
+rescored against the float query, which costs a quarter of the memory and a third of the time.
+
+A turn is read together with its neighbours: its blended similarity is that of `norm(e + .3·previous +
+.2·next)`. Only own vectors are kept; since the dot product is linear, the blend is made from the dots of
+one scan and a norm for each row that is known once its neighbours are.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import simsimd
+from numpy.typing import NDArray
+
+EXACT_ROWS: Final = 50_000
+PREVIOUS: Final = 0.3
+NEXT: Final = 0.2
+DECIMALS: Final = 6
+
+_SCALE: Final = 127.0
+_RESCORE: Final = 4
+_RESCORE_MIN: Final = 200
+
+Vectors = NDArray[np.float32]
+Codes = NDArray[np.int8]
+Floats = NDArray[np.float32]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Blend:
+    """How much of its neighbours' vectors a row takes in."""
+
+    previous: float = PREVIOUS
+    next: float = NEXT
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Rows scaled to length 1; a zero row (a text with no known word) stays zero."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+def quantise(vectors: Vectors) -> Codes:
+    """Unit rows as int8 codes, each row using the whole range (the scale is lost: only directions are
+    kept).
+    """
+    peaks = np.abs(vectors).max(axis=-1, keepdims=True, initial=0.0)
+    return np.rint(vectors * (_SCALE / np.where(peaks > 0, peaks, 1))).astype(np.int8)
+
+
+def dequantise(codes: Codes) -> Vectors:
+    return unit(codes.astype(np.float32))
+
+
+class Matrix:
+    """A growable set of rows keyed by `seq`, in the order of the log."""
+
+    def __init__(self, dimension: int, *, blend: Blend | None = None, exact_rows: int = EXACT_ROWS) -> None:
+        self.dimension = dimension
+        self.blend = blend or Blend()
+        self._exact_rows = exact_rows
+        self._size = 0
+        self._vectors: Vectors | None = np.zeros((0, dimension), dtype=np.float32)
+        self._codes: Codes | None = None
+        self._lengths = np.zeros(0, dtype=np.float32)
+        self._seqs = np.zeros(0, dtype=np.int64)
+        self._previous = np.zeros(0, dtype=np.int64)
+        self._next = np.zeros(0, dtype=np.int64)
+        self._norms = np.zeros(0, dtype=np.float32)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def seqs(self) -> Integers:
+        return self._seqs[: self._size]
+
+    @property
+    def previous(self) -> Integers:
+        """Row of the turn before, in the same session, lane and persona; -1 where there is none."""
+        return self._previous[: self._size]
+
+    @property
+    def next(self) -> Integers:
+        return self._next[: self._size]
+
+    @property
+    def nbytes(self) -> int:
+        held = (
+            self._vectors,
+            self._codes,
+            self._lengths,
+            self._seqs,
+            self._previous,
+            self._next,
+            self._norms,
+        )
+        return sum(array.nbytes for array in held if array is not None)
+
+    def extend(self, seqs: Integers, vectors: Vectors, *, previous: Integers) -> None:
+        """Append unit rows. `previous` holds for each the row number of its predecessor (which may be new),
+        or -1.
+        """
+        start, count = self._size, len(seqs)
+        if vectors.shape != (count, self.dimension):
+            raise ValueError(f"{vectors.shape} vectors for {count} rows of {self.dimension} dimensions")
+        if count == 0:
+            return
+        if (start and seqs[0] <= self._seqs[start - 1]) or np.any(np.diff(seqs) <= 0):
+            raise ValueError("rows are appended in the order of seq")
+        self._reserve(start + count)
+        rows = np.arange(start, start + count)
+        self._put(rows, vectors)
+        self._seqs[rows] = seqs
+        self._previous[rows] = previous
+        self._next[rows] = -1
+        self._size += count
+        linked = rows[previous >= 0]
+        self._next[previous[previous >= 0]] = linked
+        self._renorm(np.unique(np.concatenate([rows, previous[previous >= 0]])))
+
+    def remove(self, seqs: Integers) -> None:
+        """Take rows out for good; their neighbours become each other's."""
+        gone = np.isin(self.seqs, seqs)
+        if not gone.any():
+            return
+        for row in np.flatnonzero(gone):
+            before, after = self._previous[row], self._next[row]
+            if before >= 0:
+                self._next[before] = after
+            if after >= 0:
+                self._previous[after] = before
+        keep = np.flatnonzero(~gone)
+        places = np.full(self._size + 1, -1, dtype=np.int64)
+        places[keep] = np.arange(len(keep))
+        self._previous = places[self._previous[keep]]
+        self._next = places[self._next[keep]]
+        self._seqs, self._lengths = self._seqs[keep], self._lengths[keep]
+        if self._vectors is not None:
+            self._vectors = self._vectors[keep]
+        if self._codes is not None:
+            self._codes = self._codes[keep]
+        self._norms = np.zeros(len(keep), dtype=np.float32)
+        self._size = len(keep)
+        self._renorm(np.arange(self._size))
+
+    def dots(self, query: Vectors) -> Floats:
+        """The similarity of `query`, a unit vector, to every row's own vector."""
+        if self._vectors is not None:
+            return self._vectors[: self._size] @ query
+        assert self._codes is not None
+        if self._size == 0:
+            return np.zeros(0, dtype=np.float32)
+        code = quantise(query[None, :])
+        products = np.asarray(simsimd.cdist(code, self._codes[: self._size], metric="dot"), dtype=np.float32)[0]
+        return products / (self._lengths[: self._size] * _code_lengths(code)[0])
+
+    def blended(self, dots: Floats) -> Floats:
+        """The similarity to every row in the light of its neighbours, from the dots of one scan."""
+        padded = np.append(dots, np.float32(0))  # row -1 is the zero at the end
+        mixed = dots + self.blend.previous * padded[self.previous] + self.blend.next * padded[self.next]
+        return (mixed / self._norms[: self._size]).astype(np.float32)
+
+    def search(self, query: Vectors, *, limit: int) -> list[tuple[int, float]]:
+        """The `limit` nearest rows by blended similarity as (seq, similarity), ties by seq."""
+        scores = self.blended(self.dots(query))
+        if self._vectors is None:
+            scores = self._rescored(query, scores, limit=limit)
+        rows = top(scores, self.seqs, limit=limit)
+        return [(int(self._seqs[row]), round(float(scores[row]), DECIMALS)) for row in rows]
+
+    def own(self, rows: Integers) -> Vectors:
+        """The rows' own unit vectors."""
+        if self._vectors is not None:
+            return self._vectors[rows]
+        assert self._codes is not None
+        return dequantise(self._codes[rows])
+
+    def _rescored(self, query: Vectors, scores: Floats, *, limit: int) -> Floats:
+        count = min(self._size, max(_RESCORE * limit, _RESCORE_MIN))
+        rows = np.argpartition(-scores, count - 1)[:count]
+        exact = np.full(self._size, -np.inf, dtype=np.float32)
+        dots = np.zeros(self._size + 1, dtype=np.float32)
+        needed = np.unique(np.concatenate([rows, self._previous[rows], self._next[rows]]))
+        needed = needed[needed >= 0]
+        dots[needed] = self.own(needed) @ query
+        mixed = dots[rows] + self.blend.previous * dots[self._previous[rows]] + self.blend.next * dots[self._next[rows]]
+        exact[rows] = mixed / self._norms[rows]
+        return exact
+
+    def _reserve(self, size: int) -> None:
+        """Room for `size` rows; past the limit of exact ones, codes take the vectors' place."""
+        if size > self._exact_rows and self._vectors is not None:
+            self._codes = quantise(self._vectors)
+            self._lengths = _code_lengths(self._codes)
+            self._vectors = None
+        held = len(self._seqs)
+        if size <= held:
+            return
+        more = max(size, held + held // 2, 256) - held
+        self._seqs = np.pad(self._seqs, (0, more))
+        self._previous = np.pad(self._previous, (0, more))
+        self._next = np.pad(self._next, (0, more))
+        self._norms = np.pad(self._norms, (0, more))
+        self._lengths = np.pad(self._lengths, (0, more))
+        if self._vectors is not None:
+            self._vectors = np.pad(self._vectors, ((0, more), (0, 0)))
+        if self._codes is not None:
+            self._codes = np.pad(self._codes, ((0, more), (0, 0)))
+
+    def _put(self, rows: Integers, vectors: Vectors) -> None:
+        if self._vectors is not None:
+            self._vectors[rows] = vectors
+        if self._codes is not None:
+            codes = quantise(vectors)
+            self._codes[rows], self._lengths[rows] = codes, _code_lengths(codes)
+
+    def _renorm(self, rows: Integers) -> None:
+        """The length of own + neighbours for rows whose neighbours changed."""
+        for start in range(0, len(rows), 4096):
+            part = rows[start : start + 4096]
+            mixed = self.own(part)
+            for links, weight in ((self._previous, self.blend.previous), (self._next, self.blend.next)):
+                has = links[part] >= 0
+                mixed[has] += weight * self.own(links[part[has]])
+            lengths = np.linalg.norm(mixed, axis=1)
+            self._norms[part] = np.where(lengths > 0, lengths, 1)
+
+
+def _code_lengths(codes: Codes) -> Floats:
+    lengths = np.linalg.norm(codes.astype(np.float32), axis=1)
+    return np.where(lengths > 0, lengths, 1).astype(np.float32)
+
+
+def top(scores: Floats, seqs: Integers, *, limit: int) -> Integers:
+    """Rows of the `limit` highest scores, rounded, ties by seq, best first."""
+    rounded = np.round(scores.astype(np.float64), DECIMALS)
+    if limit < len(rounded):
+        floor = np.partition(rounded, len(rounded) - limit)[len(rounded) - limit]
+        rows = np.flatnonzero(rounded >= floor)
+    else:
+        rows = np.arange(len(rounded))
+    return rows[np.lexsort((seqs[rows], -rounded[rows]))][:limit]

@@ -1,0 +1,129 @@
+"""Nouns to rows and back. A store sees the fields that every record has and one JSON body with those of its noun alone."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields, is_dataclass
+from datetime import date, datetime
+from functools import cache
+from types import UnionType
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from recollect.store.base import Row, RowDraft, Vector
+from recollect.types import (
+    Entity,
+    Episode,
+    Loop,
+    Memory,
+    Profile,
+    Progress,
+    Record,
+    RecordKind,
+    Session,
+    Slot,
+    State,
+    Summary,
+    Support,
+    Thought,
+)
+
+NOUNS: Mapping[RecordKind, type[Record]] = {
+    cls.noun: cls for cls in (Memory, Episode, Loop, Thought, Summary, State, Session, Entity, Profile, Slot, Progress)
+}
+
+N = TypeVar("N", bound=Record)
+
+PINNED, CORE, STANDING = "@pinned", "@core", "@standing"
+"""Marks: kept among a row's entity references, so that a store finds these few memories without reading all of them."""
+
+_COMMON = frozenset(f.name for f in fields(Record))
+_SHARED = tuple(
+    name for name in (f.name for f in fields(Record)) if name not in {"seq", "version", "retired", "retired_at"}
+)
+
+
+def dump(value: object) -> str:
+    """Canonical JSON: the same value always gives the same bytes."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain)
+
+
+def draft(record: Record, *, now: datetime, stems: tuple[str, ...] = (), vector: Vector | None = None) -> RowDraft:
+    """The version to write for `record`; its `version` is one more than that of the value it was made from."""
+    extra = {name: getattr(record, name) for name in _extra(type(record))}
+    return RowDraft(
+        noun=record.noun,
+        id=record.id,
+        version=record.version + 1,
+        text=record.text,
+        persona=record.persona,
+        lane=record.lane,
+        key=record.key,
+        status=record.status,
+        origin=record.origin,
+        sources=record.sources,
+        entities=record.entities + marks(record),
+        at=record.at,
+        due=record.due,
+        valid_from=record.valid_from,
+        valid_to=record.valid_to,
+        tokens=record.tokens,
+        family=record.family,
+        body=dump(extra),
+        recorded_at=now,
+        stems=stems,
+        vector=vector,
+    )
+
+
+def record(row: Row) -> Record:
+    """The noun of a row."""
+    cls = NOUNS[row.noun]
+    values: dict[str, Any] = {name: getattr(row, name) for name in _SHARED}
+    values["entities"] = tuple(ref for ref in row.entities if not ref.startswith("@"))
+    body = cast(dict[str, Any], json.loads(row.body))
+    for name, convert in _extra(cls).items():
+        if name in body:
+            values[name] = convert(body[name]) if convert else body[name]
+    return cls(**values, seq=row.seq, version=row.version, retired=row.retired, retired_at=row.retired_at)
+
+
+def marks(record: Record) -> tuple[str, ...]:
+    if not isinstance(record, Memory):
+        return ()
+    flags = ((PINNED, record.pinned), (CORE, record.importance >= 3), (STANDING, record.standing))
+    return tuple(mark for mark, is_set in flags if is_set)
+
+
+def records(rows: tuple[Row, ...], cls: type[N]) -> tuple[N, ...]:
+    """The rows as values of one noun."""
+    return tuple(cast(N, record(row)) for row in rows)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"{type(value).__name__} cannot be stored")
+
+
+@cache
+def _extra(cls: type[Record]) -> Mapping[str, Callable[[Any], Any] | None]:
+    """The fields that only this noun has, each with what turns its JSON back into its type (None: nothing to do)."""
+    hints = get_type_hints(cls)
+    return {f.name: _converter(hints[f.name]) for f in fields(cls) if f.name not in _COMMON}
+
+
+def _converter(hint: Any) -> Callable[[Any], Any] | None:
+    options = [arg for arg in get_args(hint) if arg is not type(None)]
+    if get_origin(hint) in (Union, UnionType) and len(options) == 1:
+        inner = _converter(options[0])
+        return None if inner is None else lambda value: None if value is None else inner(value)
+    if hint is datetime:
+        return datetime.fromisoformat
+    if hint is date:
+        return date.fromisoformat
+    if get_origin(hint) is tuple:
+        if get_args(hint)[0] is Support:
+            return lambda value: tuple(Support(text=s["text"], sources=tuple(s["sources"])) for s in value)
+        return tuple
+    return None

@@ -1,0 +1,62 @@
+"""Who may run a user's work. A lease is one row in the user's own store, taken by compare-and-set under the user's lock.
+
+A worker that was paused beyond its lease cannot do harm: the next holder has a higher fence, and a step commits only if
+its own fence is still the newest.
+"""
+
+from datetime import datetime, timedelta
+
+from recollect.errors import Fenced
+from recollect.store.base import Answers, Change, CurrentLease, Lease, UserStore
+
+DURATION = timedelta(seconds=60)
+
+
+async def take(store: UserStore, *, holder: str, now: datetime, duration: timedelta = DURATION) -> Lease | None:
+    """A new lease, or None while another holder has one that has not expired."""
+    query = CurrentLease()
+    taken: Lease | None = None
+
+    def decide(answers: Answers) -> Change:
+        nonlocal taken
+        current = answers[query]
+        if current is not None and current.expires > now and current.holder != holder:
+            taken = None
+            return Change()
+        taken = Lease(holder=holder, fence=(current.fence if current else 0) + 1, expires=now + duration)
+        return Change(lease=taken)
+
+    await store.write(decide, query)
+    return taken
+
+
+async def renew(store: UserStore, lease: Lease, *, now: datetime, duration: timedelta = DURATION) -> Lease:
+    """The same lease, longer; Fenced if someone else has taken over."""
+    query = CurrentLease()
+    renewed = Lease(holder=lease.holder, fence=lease.fence, expires=now + duration)
+
+    def decide(answers: Answers) -> Change:
+        check(answers[query], lease)
+        return Change(lease=renewed)
+
+    await store.write(decide, query)
+    return renewed
+
+
+async def release(store: UserStore, lease: Lease, *, now: datetime) -> None:
+    """Ends the lease now; nothing if someone else has taken over already."""
+    query = CurrentLease()
+
+    def decide(answers: Answers) -> Change:
+        current = answers[query]
+        if current is None or current.fence != lease.fence:
+            return Change()
+        return Change(lease=Lease(holder=lease.holder, fence=lease.fence, expires=now))
+
+    await store.write(decide, query)
+
+
+def check(current: Lease | None, mine: Lease) -> None:
+    """Raises Fenced unless the newest lease is mine."""
+    if current is None or current.fence != mine.fence:
+        raise Fenced(f"{mine.holder!r} lost the lease of this user; the step's result was discarded")

@@ -1,0 +1,155 @@
+"""The worker: finds users with due work, leases one at a time, runs what is due. It knows no kinds of work.
+
+A step says by itself when it is due, from an overview of the user's log, so there is no queue to keep in step with the data:
+recording a turn writes nothing here. A failing step is tried again later and parked in the end; it never stops the others.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from recollect.clock import Clock
+from recollect.errors import Fenced, RecollectError
+from recollect.store.base import Cursor, Lease, Store, UserKey, UserStore
+from recollect.work import cursors
+from recollect.work import lease as leases
+from recollect.work.cursors import Effect
+from recollect.work.overview import Overview, overview
+
+LOG = logging.getLogger("recollect.work")
+
+S = TypeVar("S")
+"""What steps are given besides the user's store: models, indexers, recipes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job(Generic[S]):
+    """One run of a step for one user."""
+
+    store: UserStore
+    key: UserKey
+    now: datetime
+    cursor: Cursor
+    view: Overview
+    services: S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Generic[S]):
+    """`due` names the cursors that this step has work for, and since when; `run` does one piece of it."""
+
+    name: str
+    due: Callable[[Overview, S], Mapping[str, datetime]]
+    run: Callable[[Job[S]], Awaitable[Effect]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """What a visit to a user did: pieces of work done, failed attempts, and when something is due next."""
+
+    done: int = 0
+    failed: int = 0
+    next_due: datetime | None = None
+    busy: bool = False
+
+
+class Worker(Generic[S]):
+    """Runs steps for the users of one store."""
+
+    def __init__(self, store: Store, steps: Sequence[Step[S]], services: S, *, clock: Clock, name: str) -> None:
+        self._store = store
+        self._steps = steps
+        self._services = services
+        self._clock = clock
+        self._name = name
+
+    async def settle(self, key: UserKey) -> Settled:
+        """Runs everything that is due for one user now, and notes when the next is."""
+        store = self._store.user(key)
+        lease = await leases.take(store, holder=self._name, now=self._clock())
+        if lease is None:
+            return Settled(busy=True)
+        done = failed = 0
+        try:
+            while (found := await self._next(store)) is not None:
+                step, view, cursor = found
+                lease = await leases.renew(store, lease, now=self._clock())
+                if await self._run(step, view, cursor, key=key, lease=lease):
+                    done += 1
+                else:
+                    failed += 1
+        except Fenced as error:
+            LOG.info("%s", error)
+            return Settled(done=done, failed=failed, busy=True)
+        await leases.release(store, lease, now=self._clock())
+        next_due = await self.next_due(key)
+        await self._store.catalog.hint({key: next_due})
+        return Settled(done=done, failed=failed, next_due=next_due)
+
+    async def next_due(self, key: UserKey) -> datetime | None:
+        """When this user's next work is due, if there is any."""
+        view = await overview(self._store.user(key), now=self._clock())
+        dues = [due for _, due, _ in self._pending(view)]
+        return min(dues, default=None)
+
+    async def visit_due(self, *, limit: int = 100) -> int:
+        """Settles users whose hint is due; how many there were."""
+        keys = await self._store.catalog.due(now=self._clock(), limit=limit)
+        for key in keys:
+            await self.settle(key)
+        return len(keys)
+
+    async def sweep(self) -> int:
+        """Settles every user: the slow way that finds work whose hint was lost. How many pieces were done."""
+        return sum([(await self.settle(key)).done for key in await self._store.catalog.users()])
+
+    async def run(self, *, stop: asyncio.Event, idle: float = 1.0, sweep_every: float = 3600.0) -> None:
+        """Works until `stop` is set: due users at once, everyone once in a while."""
+        loop = asyncio.get_running_loop()
+        next_sweep = loop.time()
+        while not stop.is_set():
+            if loop.time() >= next_sweep:
+                await self.sweep()
+                next_sweep = loop.time() + sweep_every
+            if await self.visit_due() == 0:
+                try:
+                    await asyncio.wait_for(stop.wait(), idle)
+                except TimeoutError:
+                    continue
+
+    async def _next(self, store: UserStore) -> tuple[Step[S], Overview, Cursor] | None:
+        view = await overview(store, now=self._clock())
+        ready = [(due, step, cursor) for step, due, cursor in self._pending(view) if due <= view.now]
+        if not ready:
+            return None
+        _, step, cursor = min(ready, key=lambda entry: (self._steps.index(entry[1]), entry[0], entry[2].step))
+        return step, view, cursor
+
+    def _pending(self, view: Overview) -> list[tuple[Step[S], datetime, Cursor]]:
+        """Every cursor with work, when it may run: a failed one not before its pause, a parked one not at all."""
+        pending: list[tuple[Step[S], datetime, Cursor]] = []
+        for step in self._steps:
+            for name, due in step.due(view, self._services).items():
+                cursor = view.cursors.get(name, Cursor(step=name))
+                if cursor.parked:
+                    continue
+                waits = cursor.due if cursor.attempts and cursor.due else due
+                pending.append((step, max(due, waits), cursor))
+        return pending
+
+    async def _run(self, step: Step[S], view: Overview, cursor: Cursor, *, key: UserKey, lease: Lease) -> bool:
+        store = self._store.user(key)
+        job = Job(store=store, key=key, now=view.now, cursor=cursor, view=view, services=self._services)
+        try:
+            effect = await step.run(job)
+            await cursors.commit(store, cursor=cursor, effect=effect, lease=lease)
+        except Fenced:
+            raise
+        except RecollectError as error:
+            failed = await cursors.fail(store, cursor=cursor, error=str(error), now=self._clock(), lease=lease)
+            LOG.warning("step %s failed %d times, parked: %s", cursor.step, failed.attempts, failed.parked)
+            return False
+        return True

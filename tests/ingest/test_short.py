@@ -1,0 +1,46 @@
+"""Messages that mean nothing without their anchor, and those that look like it and do not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.ingest.short import is_short
+
+SHORT = (
+    "yes", "Yes!", "yesss", "sure", "Sure, why not?", "ok", "okay then", "why?", "WHY", "why not",
+    "lol", "loool", "hahaha", "😂😂", "👍", "🙏🏽", "❤️", "...", "?", "no", "nope", "nah",
+    "really?", "and you?", "of course", "go on", "thanks!", "thank you", "so what?", "I guess",
+    "I don't know", "me too", "not really", "hmm", "k", "no way", "sí", "claro", "¿por qué?",
+    "jajaja", "oui", "d'accord", "pourquoi ?", "et toi ?", "ja", "nein", "warum?", "na klar",
+    "wirklich?", "genau", "sim", "não", "por quê?", "sì", "perché?", "tak", "dlaczego?", "да",
+    "почему?", "конечно", "спасибо", "evet", "neden?", "نعم", "لماذا؟", "はい", "なんで？",
+    "ありがとう", "是的", "为什么？", "好的", "哈哈", "네", "왜?", "555555", "kkkkk",
+)  # fmt: skip
+CONTENT = (
+    "yes, Acme", "no sugar", "why did Marta leave?", "I start at Acme on Monday", "call mum",
+    "Berlin", "42", "5 pm", "lol that cat video", "the dentist is at nine",
+    "sure, book the blue one", "what's the weather in Rome?", "pizza", "Ana", "ja, am Montag",
+    "oui, à Paris", "東京に行きたい", "no, cancel my order",
+    "why would you do that to me of all people",
+)  # fmt: skip
+
+
+@pytest.mark.req("R1.7")
+@pytest.mark.parametrize("message", SHORT)
+def test_short(message: str) -> None:
+    assert is_short(message)
+
+
+@pytest.mark.parametrize("message", CONTENT)
+def test_not_short(message: str) -> None:
+    assert not is_short(message)
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_an_answer_and_spaces_around_it_do_not_matter(message: str) -> None:
+    assert is_short(message) == is_short(f"  {message}\n")
+
+
+@given(st.text(alphabet="abcdefghij", min_size=9, max_size=20))
+def test_a_long_unknown_word_is_content(word: str) -> None:
+    assert not is_short(f"yes {word}x")
