@@ -17,15 +17,15 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
+from recollect.store import connect
 from recollect.store.base import Store
-from recollect.store.postgres import PostgresStore
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
 from tests import postgres_server
 from tests.postgres_server import SERVER_VARIABLE, MissingServerError
 
 Backend = Literal["sqlite", "postgres"]
-BACKENDS: tuple[Backend, ...] = ("postgres",)
+BACKENDS: tuple[Backend, ...] = ("sqlite", "postgres")
 
 _missing: list[str] = []
 
@@ -41,9 +41,7 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = [
-        report for report in terminalreporter.getreports("skipped") if "no PostgreSQL" in str(report.longrepr)
-    ]
+    skipped = [report for report in terminalreporter.getreports("skipped") if "no PostgreSQL" in str(report.longrepr)]
     if skipped:
         terminalreporter.write_line(
             f"WARNING: {len(skipped)} tests of the PostgreSQL store did not run: there is no server for them",
@@ -125,15 +123,10 @@ def store_url(backend: Backend, request: pytest.FixtureRequest, tmp_path: Path) 
     return str(request.getfixturevalue("postgres_url"))
 
 
-def store_at(url: str) -> Store:
-    """An unopened store."""
-    return PostgresStore(url)
-
-
 @pytest.fixture
 async def store(store_url: str) -> AsyncIterator[Store]:
     """An opened, empty store, on each backend in turn."""
-    opened = store_at(store_url)
+    opened = connect(store_url)
     await opened.open()
     yield opened
     await opened.close()

@@ -18,7 +18,17 @@ Role = Literal["user", "assistant", "tool", "system"]
 Origin = Literal["user", "assistant", "tool", "import", "application"]
 HitKind = Literal["turn", "memory", "episode", "summary"]
 RecordKind = Literal[
-    "memory", "episode", "loop", "thought", "summary", "state", "session", "entity", "profile", "slot", "progress"
+    "memory",
+    "episode",
+    "loop",
+    "thought",
+    "summary",
+    "state",
+    "session",
+    "entity",
+    "profile",
+    "slot",
+    "progress",
 ]
 MemoryType = Literal["PROFILE", "PEOPLE", "PROJECT"]
 Category = Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"]

@@ -4,7 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.types import Card, Loop, Memory, Persona, Profile, Recalled, State, StoredTurn, Summary, Thought
+from recollect.types import (
+    Card,
+    Loop,
+    Memory,
+    Persona,
+    Profile,
+    Recalled,
+    State,
+    StoredTurn,
+    Summary,
+    Thought,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

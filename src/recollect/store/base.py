@@ -538,7 +538,9 @@ class Document:
 class Catalog(Protocol):
     """What belongs to no single user. It holds no user's content."""
 
-    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
+    async def documents(
+        self, tenant: str, kind: str, names: Sequence[str] | None = None
+    ) -> tuple[Document, ...]:
         """The newest versions of these documents, or of all of that kind, by name; a deleted one is missing."""
         ...
 
@@ -546,7 +548,9 @@ class Catalog(Protocol):
         """Every version of one document, oldest first."""
         ...
 
-    async def put(self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None) -> Document:
+    async def put(
+        self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
+    ) -> Document:
         """A new version, unless the newest has this body already. `expected` is the newest version the caller saw
         (0 for none); another one is a Conflict."""
         ...

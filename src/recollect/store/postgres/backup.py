@@ -17,15 +17,13 @@ from typing import Any, BinaryIO, cast
 from recollect.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from recollect.store.postgres.connections import Connection, query
 from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
-from recollect.store.postgres.migrating import schema_number
+from recollect.store.postgres.migrating import applied
 
 CONTENTS = "contents.json"
 _TABLES = (*CATALOG_TABLES, *USER_TABLES)
 
 
-async def save(
-    connection: Connection, target: str, *, progress: Callable[[int, int], None] | None = None
-) -> int:
+async def save(connection: Connection, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
     """Writes all tables to the folder `target`, which must be new or empty; the number of users in it."""
     folder = await asyncio.to_thread(_empty_folder, target)
     await connection.execute("begin isolation level repeatable read read only")
@@ -38,7 +36,7 @@ async def save(
             files[table] = await _save_table(connection, table, folder)
             if progress is not None:
                 progress(users * done // len(_TABLES), users)
-        contents = {"schema": await schema_number(connection), "users": users, "tables": files}
+        contents = {"schema": await applied(connection), "users": users, "tables": files}
     finally:
         await connection.rollback()
     await asyncio.to_thread(_write_contents, folder, contents)
@@ -90,7 +88,7 @@ async def load(connection: Connection, source: str) -> int:
     """Fills the tables from a backup folder, whole or not at all; the number of users."""
     folder = Path(source)
     contents = await asyncio.to_thread(_read_contents, folder)
-    current = await schema_number(connection)
+    current = await applied(connection)
     if contents["schema"] != current:
         raise SchemaMismatch(f"the backup has schema {contents['schema']}, the database {current}")
     async with connection.transaction():

@@ -17,9 +17,7 @@ from recollect.store.postgres.statements import statement
 from recollect.store.postgres.words import escape, unescape
 
 _BEGIN = query("begin isolation level read committed")
-_ENTER = query(
-    "select set_config('role', %(role)s, true), set_config('synchronous_commit', %(commit)s, true)"
-)
+_ENTER = query("select set_config('role', %(role)s, true), set_config('synchronous_commit', %(commit)s, true)")
 _COMMIT = query("commit")
 _ATTEMPTS = 50
 
@@ -28,9 +26,7 @@ class PostgresCatalog:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    async def documents(
-        self, tenant: str, kind: str, names: Sequence[str] | None = None
-    ) -> tuple[Document, ...]:
+    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
         wanted = None if names is None else list(names)
         found = await self._run("documents", tenant=tenant, kind=kind, names=wanted)
         return tuple(map(_document, found))
@@ -77,9 +73,7 @@ class PostgresCatalog:
             if due is None:
                 await self._run("clear_hint", durable=False, user=user)
             else:
-                await self._run(
-                    "put_hint", durable=False, user=user, tenant=key.tenant, name=key.user, due=micros(due)
-                )
+                await self._run("put_hint", durable=False, user=user, tenant=key.tenant, name=key.user, due=micros(due))
 
     async def due(self, *, now: datetime, limit: int) -> tuple[UserKey, ...]:
         return tuple(UserKey(*row) for row in await self._run("due", now=micros(now), limit=limit))

@@ -7,14 +7,14 @@ from recollect.store.postgres.layout import (
     SCHEMA,
     SEARCH,
     USER_TABLES,
-    migration_names,
-    number,
+    migrations,
 )
+from recollect.store.postgres.migrating import newest
 
 _FACTS = query(f"""
 select
     current_setting('server_version'),
-    (select max(number) from {SCHEMA}.migrations),
+    (select coalesce(max(number), 0) from {SCHEMA}.migrations where kind = 'user'),
     (select count(*) from {SCHEMA}.users),
     (select coalesce(sum(pg_total_relation_size(c.oid)), 0)
      from pg_class c where c.relnamespace = '{SCHEMA}'::regnamespace and c.relkind in ('r', 'm')),
@@ -34,13 +34,11 @@ async def inspect(connection: Connection) -> Health:
     assert row is not None
     version, schema, users, size, durable, vector, walled, roles = row
     problems: list[str] = []
-    latest = number(migration_names()[-1])
+    latest = newest(migrations())["user"]
     if schema != latest:
         problems.append(f"the schema is {schema}, this code knows {latest}")
     if durable == "off":
-        problems.append(
-            "synchronous_commit is off: turns that were acknowledged can be lost when the server stops"
-        )
+        problems.append("synchronous_commit is off: turns that were acknowledged can be lost when the server stops")
     if vector is None:
         problems.append("the extension vector is missing")
     missing = sorted(set(USER_TABLES) - set(walled or ()))
@@ -53,7 +51,7 @@ async def inspect(connection: Connection) -> Health:
     return Health(
         backend="postgresql",
         version=f"{version}, pgvector {vector}",
-        schema=schema or 0,
+        schema=schema,
         users=users,
         bytes=int(size),
         problems=tuple(problems),

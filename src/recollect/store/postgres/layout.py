@@ -7,9 +7,13 @@ user runs as: it sees the rows of the user named in `recollect.user` of its tran
 The *search* role owns the two full-text functions and may read words of all users, but no text.
 """
 
-from collections.abc import Sequence
-from importlib import resources
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
 
+_PACKAGE = files("recollect.store.postgres")
+KINDS: tuple[Literal["user", "catalog"], ...] = ("user", "catalog")
 SCHEMA = "recollect"
 APPLICATION = "recollect_app"
 SEARCH = "recollect_search"
@@ -41,19 +45,25 @@ _MINE = "user_id = (select nullif(current_setting('recollect.user', true), '')::
 _MAINTENANCE = "(select current_setting('recollect.maintenance', true)) = 'on'"
 
 
-def script(name: str) -> str:
-    """The text of a migration or of the functions."""
-    return (resources.files("recollect.store.postgres") / "migrations" / name).read_text("utf-8")
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered step of the schema; the embedded store has one of the same kind, number and name."""
+
+    kind: Literal["user", "catalog"]
+    number: int
+    name: str
+    sql: str
 
 
-def migration_names() -> tuple[str, ...]:
-    """The numbered migrations, in order; a migration's number is the start of its name."""
-    folder = resources.files("recollect.store.postgres") / "migrations"
-    return tuple(sorted(item.name for item in folder.iterdir() if item.name[:3].isdigit()))
-
-
-def number(name: str) -> int:
-    return int(name.partition("_")[0])
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All migrations, in the order in which they are applied."""
+    found: list[Migration] = []
+    for kind in KINDS:
+        for file in (_PACKAGE / "migrations" / kind).iterdir():
+            number, _, name = file.name.removesuffix(".sql").partition("_")
+            found.append(Migration(kind, int(number), name, file.read_text("utf-8")))
+    return tuple(sorted(found, key=lambda step: (step.number, step.kind)))
 
 
 def partitions(table: str, count: int = PARTITIONS) -> list[str]:
@@ -72,8 +82,7 @@ def wall(table: str) -> list[str]:
         f"drop policy if exists mine on {table}",
         f"create policy mine on {table} to {APPLICATION} using ({_MINE}) with check ({_MINE})",
         f"drop policy if exists maintenance on {table}",
-        f"create policy maintenance on {table} to current_user"
-        f" using ({_MAINTENANCE}) with check ({_MAINTENANCE})",
+        f"create policy maintenance on {table} to current_user using ({_MAINTENANCE}) with check ({_MAINTENANCE})",
         f"grant select, insert, update, delete on {table} to {APPLICATION}",
     ]
     if table in _SEARCH_COLUMNS:
@@ -99,7 +108,7 @@ def functions(schema: str = SCHEMA) -> list[str]:
     statements = [
         f"grant create on schema {schema} to {SEARCH}",
         f"set local role {SEARCH}",
-        script("functions.sql"),
+        (_PACKAGE / "functions.sql").read_text("utf-8"),
     ]
     for name in FUNCTIONS:
         statements += [
@@ -109,10 +118,10 @@ def functions(schema: str = SCHEMA) -> list[str]:
     return [*statements, "set local role none", f"revoke create on schema {schema} from {SEARCH}"]
 
 
-def completion(*, tables: Sequence[str] = USER_TABLES, partitioned: bool = True) -> list[str]:
+def completion(*, partitioned: bool = True) -> list[str]:
     """All that follows the migrations, in order."""
     statements: list[str] = []
-    for table in tables:
+    for table in USER_TABLES:
         statements += partitions(table) if partitioned else []
         statements += wall(table)
     return [*statements, *grants(), *functions()]

@@ -114,9 +114,7 @@ def _turn_list(query: base.TurnList, person: Person) -> Question:
 
 
 def _records_by_id(query: base.RecordsById, person: Person) -> Question:
-    sql = statement(
-        "records_by_id", columns=RECORD_COLUMNS, visible=visible(query.known, history=query.history)
-    )
+    sql = statement("records_by_id", columns=RECORD_COLUMNS, visible=visible(query.known, history=query.history))
     return _ask(sql, {"user": person.id, "ids": list(query.ids), "known": query.known}, rows.record)
 
 

@@ -86,16 +86,12 @@ def trace(row: tuple[Any, ...]) -> Trace:
 
 def turn_entry(row: tuple[Any, ...]) -> LogEntry:
     found = turn(row)
-    return LogEntry(
-        seq=found.seq, op="turn", id=found.id, at=found.recorded_at, turn=found, stems=stems(row[22])
-    )
+    return LogEntry(seq=found.seq, op="turn", id=found.id, at=found.recorded_at, turn=found, stems=stems(row[22]))
 
 
 def record_entry(row: tuple[Any, ...]) -> LogEntry:
     found = record(row)
-    return LogEntry(
-        seq=found.seq, op="record", id=found.id, at=found.recorded_at, row=found, stems=stems(row[22])
-    )
+    return LogEntry(seq=found.seq, op="record", id=found.id, at=found.recorded_at, row=found, stems=stems(row[22]))
 
 
 def ending_entry(row: tuple[Any, ...]) -> LogEntry:
@@ -123,9 +119,7 @@ def note(row: tuple[Any, ...]) -> Note:
     return Note(name=row[0], body=unescape(row[1]), expires=moment(row[2]))
 
 
-def turn_values(
-    user: UUID, seq: int, draft: TurnDraft | StoredTurn, found: Sequence[str], mark: str
-) -> Values:
+def turn_values(user: UUID, seq: int, draft: TurnDraft | StoredTurn, found: Sequence[str], mark: str) -> Values:
     """The parameters of `insert_turn` for a draft, or for a version restored from elsewhere."""
     return {
         "user": user,

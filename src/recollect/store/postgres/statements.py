@@ -93,9 +93,7 @@ def every_statement() -> dict[str, str]:
     for name, text in _statements().items():
         gaps = [gap for gap in GAPS if f"{{{gap}}}" in text]
         for number, fillings in enumerate(product(*(GAPS[gap] for gap in gaps))):
-            if "columns" in gaps and (fillings[gaps.index("columns")] is TURN_COLUMNS) != (
-                "from turns t" in text
-            ):
+            if "columns" in gaps and (fillings[gaps.index("columns")] is TURN_COLUMNS) != ("from turns t" in text):
                 continue
             found[f"{name}/{number}"] = statement(name, **dict(zip(gaps, fillings, strict=True)))
     return found

@@ -50,9 +50,7 @@ class PostgresStore:
         try:
             return await self._connections.persist(work)
         except StoreError as error:
-            return Health(
-                backend="postgresql", version="unknown", schema=0, users=0, bytes=0, problems=(str(error),)
-            )
+            return Health(backend="postgresql", version="unknown", schema=0, users=0, bytes=0, problems=(str(error),))
 
     async def backup(self, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
         async with await self._connections.connect() as connection:

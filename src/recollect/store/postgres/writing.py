@@ -158,9 +158,7 @@ def _erase(writer: _Writer, change: Change, present: Present) -> None:
     written_turns = {draft.id for draft in change.turns}
     written_records = {draft.id for draft in change.records}
     turns = [each for each in dict.fromkeys(change.erase.turns) if each in present.turns | written_turns]
-    records = [
-        each for each in dict.fromkeys(change.erase.records) if each in present.records | written_records
-    ]
+    records = [each for each in dict.fromkeys(change.erase.records) if each in present.records | written_records]
     writer.erase(turns=turns, records=records)
     for identifier in (*turns, *records):
         seq = writer.next()
@@ -217,9 +215,7 @@ def plan_restore(
             continue
         if entry.turn is not None:
             writer.add("retire_turn", id=entry.id, seq=entry.seq)
-            writer.insert(
-                "turn", rows.turn_values(person.id, entry.seq, entry.turn, entry.stems, person.mark)
-            )
+            writer.insert("turn", rows.turn_values(person.id, entry.seq, entry.turn, entry.stems, person.mark))
             turns[erased_name(entry.id)] = entry.id
         elif entry.row is not None:
             writer.add("retire_record", id=entry.id, seq=entry.seq, at=micros(entry.at))
