@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, Generic, Literal, Protocol, TypeVar, cast
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, cast
 
 from recollect.types import Json, Origin, Part, RecordKind, Role, StoredTurn
 
@@ -62,11 +62,11 @@ class Row:
     retired_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class Trace(NamedTuple):
     """What ranking needs of one turn or record version without its text: a narrow row, loaded into memory in seq order.
 
     `place` orders turns in their conversation; `vector` is the embedding of its own text as the embedder wrote it.
+    A named tuple, because a user's ten thousand of them are built at once and a tuple costs a tenth of a dataclass.
     """
 
     seq: int
@@ -258,7 +258,8 @@ class Untraced(Query[tuple[int, ...]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """One entry of the log: what happened at `seq`. Exactly one of turn and row is set, or it ended `retires`."""
+    """One entry of the log: what happened at `seq`. A turn or record entry carries the version it wrote and the stems
+    it is found by; a retirement names the id it ended, an erasure only that id's hash."""
 
     seq: int
     op: Literal["turn", "record", "retire", "erase"]
@@ -266,6 +267,7 @@ class LogEntry:
     at: datetime
     turn: StoredTurn | None = None
     row: Row | None = None
+    stems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,17 @@
+"""For tests of applications and of stores: a clock to move, drafts to write, and the contract of a store."""
+
+from recollect.testing.clock import START, FakeClock
+from recollect.testing.conformance import StoreConformance
+from recollect.testing.drafts import always, moment, put, row_draft, turn_draft, words
+
+__all__ = [
+    "START",
+    "FakeClock",
+    "StoreConformance",
+    "always",
+    "moment",
+    "put",
+    "row_draft",
+    "turn_draft",
+    "words",
+]

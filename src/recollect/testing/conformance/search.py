@@ -1,0 +1,230 @@
+"""Full text and traces: what ranking reads."""
+
+from collections import Counter
+from random import Random
+
+from recollect.store.base import Change, Matches, Store, Trace, Traces, Untraced, UserKey, Vector
+from recollect.store.bm25 import score
+from recollect.testing.drafts import moment, put, row_draft, turn_draft
+
+ANA = UserKey("default", "ana")
+
+
+def _vector(*numbers: int, embedder: str = "static") -> Vector:
+    return Vector(embedder=embedder, data=bytes(numbers))
+
+
+class SearchConformance:
+    async def test_scores_are_bm25_over_all_versions(self, store: Store) -> None:
+        user = store.user(ANA)
+        random = Random(7)
+        vocabulary = [f"w{n}" for n in range(12)]
+        weights = [40 / (n + 1) for n in range(12)]
+        texts = [tuple(random.choices(vocabulary, weights, k=random.randint(1, 30))) for _ in range(60)]
+        await put(
+            user, Change(turns=tuple(turn_draft(f"t{n}", stems=stems) for n, stems in enumerate(texts)))
+        )
+        again = turn_draft("t0", stems=("w3", "w11"), version=2, place=1)
+        await put(user, Change(turns=(again,), records=(row_draft("m1", stems=("w1", "w1")),)))
+        indexed = [*texts, again.stems]
+        holding = Counter(stem for stems in indexed for stem in set(stems))
+        query = ("w3", "w1", "w3", "w11", "unknown")
+        expected = {
+            seq: score(
+                query,
+                frequencies=Counter(stems),
+                length=len(stems),
+                documents=len(indexed),
+                total=sum(map(len, indexed)),
+                holding=holding,
+            )
+            for seq, stems in enumerate(indexed, start=1)
+            if seq != 1 and set(stems) & set(query)
+        }
+        best = sorted(expected.items(), key=lambda item: (-item[1], item[0]))
+        every, few = (
+            Matches(stems=query, target="turn", limit=100),
+            Matches(stems=query, target="turn", limit=5),
+        )
+        answers = await user.read(every, few)
+        assert [(match.seq, match.score) for match in answers[every]] == best
+        assert [(match.seq, match.score) for match in answers[few]] == best[:5]
+
+    async def test_equal_scores_come_oldest_first(self, store: Store) -> None:
+        user = store.user(ANA)
+        await put(user, Change(turns=tuple(turn_draft(f"t{n}", "same words") for n in range(6))))
+        answers = await user.read(query := Matches(stems=("same",), target="turn", limit=4))
+        assert [match.seq for match in answers[query]] == [1, 2, 3, 4]
+        assert len({match.score for match in answers[query]}) == 1
+
+    async def test_a_match_is_visible_and_in_scope(self, store: Store) -> None:
+        user = store.user(ANA)
+        await put(
+            user,
+            Change(
+                turns=(
+                    turn_draft("t1", "fox"),
+                    turn_draft("t2", "fox", persona="nikita"),
+                    turn_draft("t3", "fox", persona="nikita", lane="a"),
+                    turn_draft("t4", "fox"),
+                    turn_draft("t5", "hound"),
+                ),
+                records=(row_draft("m1", "fox"),),
+            ),
+        )
+        await put(user, Change(retire=("t4",), retired_at=moment(1)))
+        stems = ("fox",)
+        expected = {
+            Matches(stems=stems, target="turn", limit=9): [1, 2, 3],
+            Matches(stems=stems, target="turn", limit=9, known=6): [1, 2, 3, 4],
+            Matches(stems=stems, target="turn", limit=9, known=2): [1, 2],
+            Matches(stems=stems, target="turn", limit=9, persona="nikita"): [2, 3],
+            Matches(stems=stems, target="turn", limit=9, persona=None): [1],
+            Matches(stems=stems, target="turn", limit=9, persona="nikita", lane=None): [2],
+            Matches(stems=stems, target="turn", limit=9, lane="a"): [3],
+            Matches(stems=("wolf",), target="turn", limit=9): [],
+            Matches(stems=(), target="turn", limit=9): [],
+        }
+        answers = await user.read(*expected)
+        assert {query: [match.seq for match in answers[query]] for query in expected} == expected
+
+    async def test_records_match_when_active_and_shared_or_own(self, store: Store) -> None:
+        user = store.user(ANA)
+        await put(
+            user,
+            Change(
+                records=(
+                    row_draft("m1", "fox"),
+                    row_draft("m2", "fox", persona="nikita"),
+                    row_draft("m3", "fox", persona="max", lane="a"),
+                    row_draft("m4", "fox", status="ARCHIVED"),
+                    row_draft("e1", "fox", noun="episode"),
+                    row_draft("s1", "fox", noun="state", stems=()),
+                )
+            ),
+        )
+        stems = ("fox",)
+        expected = {
+            Matches(stems=stems, target="record", limit=9): [1, 2, 3, 5],
+            Matches(stems=stems, target="record", limit=9, nouns=("memory",)): [1, 2, 3],
+            Matches(stems=stems, target="record", limit=9, nouns=("memory", "episode"), persona="nikita"): [
+                1,
+                2,
+                5,
+            ],
+            Matches(stems=stems, target="record", limit=9, persona=None): [1, 5],
+            Matches(stems=stems, target="record", limit=9, lane="a"): [3],
+            Matches(stems=stems, target="turn", limit=9): [],
+        }
+        answers = await user.read(*expected)
+        assert {query: [match.seq for match in answers[query]] for query in expected} == expected
+
+    async def test_stems_are_opaque(self, store: Store) -> None:
+        user = store.user(ANA)
+        odd = ("c++", "日本", 'say"so', "a-b", "o'clock", "üb", "*", "AND", "col:x", "🦊")
+        stems = tuple(stem.lower() for stem in odd)
+        await put(
+            user,
+            Change(turns=tuple(turn_draft(f"t{n}", stems=(stem, "and2")) for n, stem in enumerate(stems))),
+        )
+        queries = tuple(Matches(stems=(stem,), target="turn", limit=9) for stem in stems)
+        answers = await user.read(*queries)
+        assert [[match.seq for match in answers[query]] for query in queries] == [
+            [n + 1] for n in range(len(stems))
+        ]
+
+    async def test_many_stems_are_fine(self, store: Store) -> None:
+        user = store.user(ANA)
+        await put(user, Change(turns=(turn_draft("t1", "fox"),)))
+        answers = await user.read(
+            query := Matches(stems=(*(f"x{n}" for n in range(600)), "fox"), target="turn", limit=9)
+        )
+        assert [match.seq for match in answers[query]] == [1]
+
+    async def test_traces_carry_what_ranking_needs(self, store: Store) -> None:
+        user = store.user(ANA)
+        await put(
+            user,
+            Change(
+                turns=(
+                    turn_draft(
+                        "t1", at=moment(1), persona="nikita", lane="a", speaker="Ana", vector=_vector(1, 2)
+                    ),
+                    turn_draft("t2"),
+                ),
+                records=(row_draft("m1", at=moment(2), lane="b", vector=_vector(3, 0)),),
+            ),
+        )
+        await put(user, Change(turns=(turn_draft("t1", "new", version=2, place=1, vector=_vector(9)),)))
+        answers = await user.read(
+            every := Traces(embedder="static", after=0, limit=9),
+            rest := Traces(embedder="static", after=1, limit=1),
+            other := Traces(embedder="other", after=0, limit=9),
+        )
+        assert answers[every][0] == Trace(
+            seq=1,
+            place=1,
+            noun="turn",
+            id="t1",
+            at=moment(1),
+            role="user",
+            persona="nikita",
+            lane="a",
+            session="session-1",
+            speaker="Ana",
+            vector=bytes((1, 2)),
+        )
+        assert answers[every][1] == Trace(
+            seq=3,
+            place=3,
+            noun="memory",
+            id="m1",
+            at=moment(2),
+            role=None,
+            persona=None,
+            lane="b",
+            session=None,
+            speaker=None,
+            vector=bytes((3, 0)),
+        )
+        assert [(trace.seq, trace.place) for trace in answers[every]] == [(1, 1), (3, 3), (4, 1)]
+        assert [trace.seq for trace in answers[rest]] == [3]
+        assert answers[other] == ()
+
+    async def test_what_has_no_vector_is_found_and_filled_in(self, store: Store) -> None:
+        user = store.user(ANA)
+        await put(
+            user,
+            Change(
+                turns=(
+                    turn_draft("t1", vector=_vector(1)),
+                    turn_draft("t2"),
+                    turn_draft("t3"),
+                    turn_draft("t4"),
+                ),
+                records=(row_draft("m1", "found by its words"), row_draft("s1", noun="state", stems=())),
+            ),
+        )
+        await put(user, Change(retire=("t3",), retired_at=moment(1)))
+        missing = Untraced(embedder="static", limit=9)
+        other = Untraced(embedder="other", after=1, limit=2)
+        answers = await user.read(missing, other)
+        assert answers[missing] == (2, 4, 5)
+        assert answers[other] == (2, 4)
+        await put(user, Change(vectors=((4, _vector(7)), (2, _vector(5)), (1, _vector(8)), (99, _vector(6)))))
+        answers = await user.read(missing, every := Traces(embedder="static", after=0, limit=9))
+        assert answers[missing] == (5,)
+        assert [(trace.seq, trace.vector) for trace in answers[every]] == [
+            (1, b"\x08"),
+            (2, b"\x05"),
+            (4, b"\x07"),
+        ]
+
+    async def test_vectors_of_two_embedders_do_not_mix(self, store: Store) -> None:
+        user = store.user(ANA)
+        await put(user, Change(turns=(turn_draft("t1", vector=_vector(1)),)))
+        await put(user, Change(vectors=((1, _vector(2, embedder="other")),)))
+        one, two = Traces(embedder="static", after=0, limit=9), Traces(embedder="other", after=0, limit=9)
+        answers = await user.read(one, two)
+        assert [trace.vector for trace in answers[one]] == [b"\x01"]
+        assert [trace.vector for trace in answers[two]] == [b"\x02"]

@@ -1,0 +1,19 @@
+"""An engine on every store there is, with a clock that stands still."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from recollect import Recollect
+from recollect.testing import FakeClock
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Recollect]:
+    async with Recollect(store_url, clock=clock) as engine:
+        yield engine
