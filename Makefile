@@ -39,7 +39,7 @@ format: $(VENV)/dev.stamp ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 
 bench: $(VENV)/test.stamp ## run every benchmark in bench/
-	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+	@for script in $(wildcard bench/*.py); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
 docs: $(VENV)/dev.stamp ## write the generated pages: docs/requirements.md and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py
@@ -55,18 +55,18 @@ clean: ## remove the environment, caches and builds
 	find src tests bench examples scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A Python without ensurepip (Debian's, without python3-venv) still makes an environment: its own pip fills it.
-$(BIN)/python:
+$(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "Recollect needs Python 3.11 or newer on the PATH." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { $(PYTHON) -m venv --clear --without-pip $(VENV) \
 		&& $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
 
 # A stamp is touched when its lock is installed, so that a run with an unchanged lock installs nothing.
 # Everything, the build backend included, comes from the lock and is checked against its hashes.
-$(VENV)/%.stamp: requirements/%.lock pyproject.toml | $(BIN)/python
+$(VENV)/%.stamp: requirements/%.lock pyproject.toml | $(BIN)/pip
 	@echo "Setting up $(VENV) from $< …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(BIN)/uv: | $(BIN)/python
+$(BIN)/uv: | $(BIN)/pip
 	$(BIN)/python -m pip install --quiet uv

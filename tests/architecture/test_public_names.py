@@ -10,22 +10,29 @@ from tests.architecture.source import SOURCE
 
 # A name added here is a promise to every user; documentation and changelog speak of it in the same commit.
 PUBLIC = {
+    "Conflict",
     "Context",
     "Entity",
     "Episode",
     "Hit",
     "ImpossibleBudget",
+    "InvalidInput",
     "Item",
     "Loop",
     "Memory",
+    "NotFound",
     "Persona",
+    "Profile",
     "Recipe",
     "Recollect",
     "RecollectError",
     "Session",
     "State",
+    "StoreError",
     "Summary",
     "Thought",
+    "ToolCall",
+    "ToolReturn",
     "Turn",
 }
 MOST_NAMES = 25

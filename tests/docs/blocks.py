@@ -1,9 +1,9 @@
 """Fenced code blocks of a Markdown file, and how they are run.
 
 All blocks of a file run in order, in one namespace and one folder, so that a page can tell a story. Python
-may await at top level; `#> …` lines are the output the code above them prints. In `console` and `sh` blocks each
-`$ recollect …` line is run by a shell; lines below it must appear in its output, `…` standing for anything.
-A block under a comment `<!-- not run: the reason -->` is left alone.
+may await at top level; `#> …` lines are the output that the code above them prints. In `console` and `sh`
+blocks each `$ recollect …` line is run by a shell; lines below it must appear in its output, `…` standing for
+anything. A block under a comment `<!-- not run: the reason -->` is left alone.
 """
 
 from __future__ import annotations

@@ -6,32 +6,32 @@ from hypothesis import strategies as st
 
 from recollect.ingest.short import is_short
 
-SHORT = """yes|Yes!|yesss|sure|Sure, why not?|ok|okay then|why?|WHY|why
-not|lol|loool|hahaha|😂😂|👍|🙏🏽|❤️|...|?|no|nope nah|really?|and you?|of course|go on|thanks!|thank you|so
-what?|I guess|I don't know|me too|not really|hmm|k|no way sí|claro|¿por qué?|jajaja|oui|d'accord|pourquoi
-?|et toi ?|ja|nein|warum?|na klar|wirklich?|genau|sim|não|por quê?
-sì|perché?|tak|dlaczego?|да|почему?|конечно|спасибо|evet|neden?|نعم|لماذا؟
-はい|なんで？|ありがとう|是的
-为什么？|好的|哈哈|네|왜?
-😀|👍👍👍|555555|kkkkk"""
-
-NOT_SHORT = """yes, Acme|no sugar|why did Marta leave?|I start at Acme on Monday|call mum|Berlin|42|5
-pm|lol that cat video the dentist is at nine|sure, book the blue one|what's the weather in
-Rome?|pizza|Ana|ja, am Montag|oui, à Paris|東京に行きたい no, cancel my order|why would you do that to me of all
-people"""
-
-
-def messages(text: str) -> list[str]:
-    return [message for line in text.splitlines() for message in line.split("|")]
+SHORT = (
+    "yes", "Yes!", "yesss", "sure", "Sure, why not?", "ok", "okay then", "why?", "WHY", "why not",
+    "lol", "loool", "hahaha", "😂😂", "👍", "🙏🏽", "❤️", "...", "?", "no", "nope", "nah",
+    "really?", "and you?", "of course", "go on", "thanks!", "thank you", "so what?", "I guess",
+    "I don't know", "me too", "not really", "hmm", "k", "no way", "sí", "claro", "¿por qué?",
+    "jajaja", "oui", "d'accord", "pourquoi ?", "et toi ?", "ja", "nein", "warum?", "na klar",
+    "wirklich?", "genau", "sim", "não", "por quê?", "sì", "perché?", "tak", "dlaczego?", "да",
+    "почему?", "конечно", "спасибо", "evet", "neden?", "نعم", "لماذا؟", "はい", "なんで？",
+    "ありがとう", "是的", "为什么？", "好的", "哈哈", "네", "왜?", "555555", "kkkkk",
+)  # fmt: skip
+CONTENT = (
+    "yes, Acme", "no sugar", "why did Marta leave?", "I start at Acme on Monday", "call mum",
+    "Berlin", "42", "5 pm", "lol that cat video", "the dentist is at nine",
+    "sure, book the blue one", "what's the weather in Rome?", "pizza", "Ana", "ja, am Montag",
+    "oui, à Paris", "東京に行きたい", "no, cancel my order",
+    "why would you do that to me of all people",
+)  # fmt: skip
 
 
 @pytest.mark.req("R1.7")
-@pytest.mark.parametrize("message", messages(SHORT))
+@pytest.mark.parametrize("message", SHORT)
 def test_short(message: str) -> None:
     assert is_short(message)
 
 
-@pytest.mark.parametrize("message", messages(NOT_SHORT))
+@pytest.mark.parametrize("message", CONTENT)
 def test_not_short(message: str) -> None:
     assert not is_short(message)
 

@@ -36,7 +36,7 @@ NOT_FITTING = {
     "date": "I may go|call me|the second one|march on|12 monkeys|tomorrow I want to talk about my mother",
     "email": "ana at example|@ana|a@b|ana@example.com or marta@example.com",
     "phone": "12345|2026-03-05|1234567890123456789|5 apples",
-    "choice": "not the red one|red or green|purple|7|orange please, and a coffee for the table over there now",
+    "choice": "not the red one|red or green|purple|7|orange, and a coffee for the table over there now",
     "text": "/start| ",
 }
 

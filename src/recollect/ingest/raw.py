@@ -1,0 +1,80 @@
+"""Reading JSON that others made, without trusting its shape.
+
+Webhooks and exports change and lie. A field of another type than documented reads as missing here, so
+that one odd message is at worst a message without that field, never an exception in the conversation.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final, cast
+
+from recollect.clock import EPOCH
+
+Raw = Mapping[str, object]
+
+NOTHING: Final[Raw] = {}
+_LATEST: Final = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
+
+
+def mapping(value: object) -> Raw:
+    """The value if it is an object, else an empty one."""
+    return cast("Raw", value) if isinstance(value, dict) else NOTHING
+
+
+def child(raw: Raw, key: str) -> Raw:
+    return mapping(raw.get(key))
+
+
+def objects(raw: Raw, key: str) -> list[Raw]:
+    """The objects of a list; what is none is left out."""
+    value = raw.get(key)
+    return [mapping(item) for item in cast("list[object]", value) if item] if isinstance(value, list) else []
+
+
+def text(raw: Raw, key: str) -> str | None:
+    """A string that is not empty."""
+    value = raw.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def integer(raw: Raw, key: str) -> int | None:
+    value = raw.get(key)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def integers(raw: Raw, key: str) -> list[int]:
+    value = raw.get(key)
+    found = cast("list[object]", value) if isinstance(value, list) else []
+    return [one for one in found if isinstance(one, int) and not isinstance(one, bool)]
+
+
+def number(raw: Raw, key: str) -> float | None:
+    """A finite number; also one written as a string, as some exports do."""
+    value = raw.get(key)
+    if isinstance(value, bool):
+        return None
+    if not isinstance(value, int | float | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if abs(found) < float("inf") else None
+
+
+def flag(raw: Raw, key: str) -> bool:
+    return raw.get(key) is True
+
+
+def instant(seconds: float | None) -> datetime | None:
+    """The time of a Unix stamp in seconds, None for one that is no time we can keep."""
+    if seconds is None or not 0 <= seconds < _LATEST:
+        return None
+    whole = int(seconds)
+    return (
+        datetime.fromtimestamp(whole, UTC).replace(microsecond=int((seconds - whole) * 1_000_000))
+        if whole
+        else EPOCH
+    )
