@@ -21,7 +21,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         code: object = program().main(given, prog_name="recollect", standalone_mode=False)
     except TyperException as error:
-        return _report(error, error.format_message(), code=error.exit_code, given=given)
+        return _report(error, _with_help(error, error.format_message()), code=error.exit_code, given=given)
     except InvalidInput as error:
         return _report(error, str(error), code=WRONG_USAGE, given=given)
     except RecollectError as error:
@@ -35,6 +35,12 @@ def main(args: Sequence[str] | None = None) -> int:
     except (Abort, KeyboardInterrupt):
         return INTERRUPTED
     return code if isinstance(code, int) else 0
+
+
+def _with_help(error: Exception, message: str) -> str:
+    """A wrong usage says where the right one is shown."""
+    path: object = getattr(getattr(error, "ctx", None), "command_path", None)
+    return f"{message} See: {path} --help" if path else message
 
 
 def _report(error: Exception, message: str, *, code: int, given: Sequence[str]) -> int:

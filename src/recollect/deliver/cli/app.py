@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from recollect.deliver.cli.call import AsJson, At, Data, Options, Tenant, command
-from recollect.deliver.cli.commands import COMMANDS, GROUPS, Command, Topic
+from recollect.deliver.cli.commands import COMMANDS, GROUPS, Command, Group, Topic
 
 
 class Program(TyperGroup):
@@ -67,10 +67,7 @@ def program() -> Any:
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback(invoke_without_command=True)(_options)
-    groups = {
-        name: typer.Typer(name=name, help=text, no_args_is_help=True, rich_markup_mode=None)
-        for name, text in GROUPS.items()
-    }
+    groups = {group.name: _group(group) for group in GROUPS}
     for entry in COMMANDS:
         first, _, second = entry.name.partition(" ")
         home = groups[first] if second else app
@@ -78,6 +75,13 @@ def program() -> Any:
     for group in groups.values():
         app.add_typer(group)
     return get_command(app)
+
+
+def _group(group: Group) -> typer.Typer:
+    alone = command(next(entry.run for entry in COMMANDS if entry.name == group.alone))
+    return typer.Typer(
+        name=group.name, help=group.help, callback=alone, invoke_without_command=True, rich_markup_mode=None
+    )
 
 
 def _epilog(entry: Command) -> str | None:

@@ -128,13 +128,18 @@ class Call:
 
 
 def command(function: Callable[Concatenate[Call, P], None]) -> Callable[..., None]:
-    """The function as Typer takes it: the global options added, and a Call made of them."""
+    """The function as Typer takes it: the global options added, and a Call made of them.
+
+    As the callback of a group it is what the group's name alone does; before a subcommand it only hands its options on.
+    """
     own = list(inspect.signature(function).parameters.values())[1:]
 
     def run(context: typer.Context, **values: Any) -> None:
         given = Options(**{name: values.pop(name) for name in GLOBAL})
         before = context.obj if isinstance(context.obj, Options) else Options()
-        function(Call(given.over(before)), **values)  # pyright: ignore[reportCallIssue] -- Typer made the values from this signature
+        context.obj = given.over(before)
+        if context.invoked_subcommand is None:
+            function(Call(context.obj), **values)  # pyright: ignore[reportCallIssue] -- Typer made the values from this signature
 
     shared = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)

@@ -31,6 +31,15 @@ class Command:
     examples: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Commands of two words that share their first; `alone` is what the first word alone does."""
+
+    name: str
+    help: str
+    alone: str
+
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="demo",
@@ -85,7 +94,7 @@ COMMANDS: tuple[Command, ...] = (
         examples=(
             'recollect context "yes" --user ana --persona nikita --at 2026-03-14T16:52:00Z',
             'recollect context "and the hotel?" --user ana --persona nikita --lane trip --recipe lanes',
-            "recollect context --turn sat-08 --user ana --persona nikita --raw",
+            "recollect context --turn sat-09 --user ana --persona nikita --raw",
         ),
     ),
     Command(
@@ -246,5 +255,6 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="restore", topic="Care", run=moving.restore, examples=("recollect restore ./backup --data ./restored",)),
 )
 
-GROUPS: dict[str, str] = {"recipes": "Recipes: what a context is made of."}
-"""What the commands of two words have in common, by their first word."""
+GROUPS: tuple[Group, ...] = (
+    Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),
+)

@@ -31,7 +31,7 @@ def context(
     known: Known = None,
     raw: Annotated[bool, typer.Option("--raw", help="Only the system text, byte for byte.")] = False,
 ) -> None:
-    """Show what the model should see for a message: sections, budgets, what was left out and why."""
+    """Show what the model should see for a message, and why."""
     with call.memory() as memory:
         built = memory.context(
             user=user,
@@ -67,7 +67,7 @@ def search(
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score came about.")] = False,
     known: Known = None,
 ) -> None:
-    """Find the turns, memories, episodes and summaries that answer best."""
+    """Find turns, memories, episodes and summaries, best first."""
     from recollect.deliver.cli import tables
 
     with call.memory() as memory:
@@ -136,7 +136,10 @@ def backtest(
     lane: Lane = None,
     limit: Limit = 1_000,
 ) -> None:
-    """Try a recipe over a recorded conversation: each of the user's turns with the context it would have had."""
+    """Try a recipe over a recorded conversation.
+
+    Each of the user's turns is shown with the context it would have had, knowing only what was known then.
+    """
     from recollect.deliver.cli import tables
 
     with call.memory() as memory:

@@ -62,7 +62,7 @@ def import_file(
     ] = None,
     persona: Persona = None,
 ) -> None:
-    """Record the turns of a file; those that are there already change nothing."""
+    """Record the turns of a file; known ones change nothing."""
     from recollect.ingest import importing
 
     turns = list(importing.read(file, format=format_name, user=user, persona=persona))

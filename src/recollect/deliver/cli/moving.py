@@ -21,7 +21,7 @@ def export(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this new file instead.")
     ] = None,
 ) -> None:
-    """Write a user's whole memory as JSON lines; loading it elsewhere gives the same memory."""
+    """Write a user's whole memory as JSON lines."""
     with call.memory() as memory, call.progress("exporting") as advance:
 
         async def write(file: TextIO) -> int:
@@ -58,7 +58,10 @@ def load(
 def backup(
     call: Call, target: Annotated[str, typer.Argument(metavar="TARGET", help="A new folder for the copy.")]
 ) -> None:
-    """Copy the whole memory while it is in use: everything acknowledged before the call is in the copy."""
+    """Copy the whole memory while it is in use.
+
+    Everything that was acknowledged before the call is in the copy.
+    """
     with call.memory() as memory, call.progress("backing up") as advance:
         users = memory.backup(target, progress=advance)
     call.answer({"target": target, "users": users}, lambda: f"backed up {users:,} users to {target}")
@@ -67,7 +70,7 @@ def backup(
 def restore(
     call: Call, source: Annotated[Path, typer.Argument(metavar="BACKUP", help="A backup.", exists=True, file_okay=False)]
 ) -> None:
-    """Bring a backup back into a folder (--data) that holds nothing yet."""
+    """Bring a backup back into an empty folder (--data)."""
     from recollect.sync import Recollect
 
     if "://" in call.data:

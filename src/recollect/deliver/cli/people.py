@@ -21,7 +21,10 @@ def personas(
     boundaries: Annotated[str | None, typer.Option(metavar="TEXT|@FILE", help="What it never does.")] = None,
     style: Annotated[str | None, typer.Option(metavar="TEXT|@FILE", help="How it answers.")] = None,
 ) -> None:
-    """List the personas, show one, or define it with --name and --text."""
+    """List the personas, show one, or define it.
+
+    A persona is defined with --name and --text; every definition is a version.
+    """
     from recollect.deliver.cli import tables
 
     given = {"name": name, "text": text, "boundaries": boundaries, "style": style}
@@ -56,7 +59,7 @@ def user(
     ] = None,
     resolve: Annotated[str | None, typer.Option(metavar="CHANNEL:ID", help="Which user this id means.")] = None,
 ) -> None:
-    """List the users, show one's profile, set fields of it, or link a channel's id to it."""
+    """List the users, show one, set fields, link a channel."""
     from recollect.deliver.cli import tables
 
     if resolve is not None:
@@ -80,7 +83,10 @@ def user(
 
 
 def state(call: Call, user: User, fields: Fields = None, persona: Persona = None) -> None:
-    """Show the state of the relationship with a persona, or change fields of it (null removes one)."""
+    """Show or change the state of a relationship.
+
+    The application defines the fields; null removes one.
+    """
     from recollect.deliver.cli import tables
 
     changes = assignments.read(fields)

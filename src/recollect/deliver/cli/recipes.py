@@ -43,7 +43,10 @@ def checked(
     call: Call,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recipe in TOML.", exists=True, dir_okay=False)],
 ) -> None:
-    """Check a recipe of your own; an error names the field and the nearest right one."""
+    """Check a recipe of your own.
+
+    An error names the field and the nearest right one.
+    """
     from recollect.assemble import recipes
 
     found = recipes.load(file)

@@ -35,7 +35,10 @@ def add(
     user: User,
     fields: Fields = None,
 ) -> None:
-    """Write any record by hand; one whose key exists becomes its new version."""
+    """Write any record by hand.
+
+    One whose key exists already becomes its new version.
+    """
     with call.memory(create=True) as memory:
         written = memory.add(kind, user=user, **assignments.read(fields))
     call.answer(written, lambda: f"added {kind} {written.id}, version {written.version}")
@@ -47,7 +50,10 @@ def update(
     user: User,
     fields: Fields = None,
 ) -> None:
-    """Change fields of a record: close a loop, pin or archive a memory. The old version stays in the log."""
+    """Change a record: close a loop, pin or archive a memory.
+
+    The old version stays in the log.
+    """
     with call.memory() as memory:
         written = memory.update(record, user=user, **assignments.read(fields))
     call.answer(written, lambda: f"{written.noun} {written.id} is now at version {written.version}")
@@ -98,7 +104,7 @@ def loops(
     every: Annotated[bool, typer.Option("--all", help="Closed ones too.")] = False,
     limit: Limit = 50,
 ) -> None:
-    """List what is left open: promises, questions, commitments, habits, frictions, topics."""
+    """List what is left open: promises, questions, topics …"""
     from recollect.deliver.cli import tables
 
     with call.memory() as memory:
@@ -107,7 +113,7 @@ def loops(
 
 
 def thoughts(call: Call, user: User, persona: Persona = None, limit: Limit = 50) -> None:
-    """List a persona's thoughts, newest first, used and expired ones included."""
+    """List a persona's thoughts, used and expired ones too."""
     from recollect.deliver.cli import tables
 
     with call.memory() as memory:
@@ -131,7 +137,7 @@ def summaries(
 
 
 def entities(call: Call, user: User, limit: Limit = 50) -> None:
-    """List the people, places, organisations and projects that are talked about."""
+    """List who and what is talked about."""
     from recollect.deliver.cli import tables
 
     with call.memory() as memory:
