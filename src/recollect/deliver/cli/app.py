@@ -86,4 +86,5 @@ def _group(group: Group) -> typer.Typer:
 
 def _epilog(entry: Command) -> str | None:
     """Examples, kept as they are written."""
-    return "\n".join(["\b", "Examples:", *(f"  {example}" for example in entry.examples)]) if entry.examples else None
+    shown = (*entry.examples, *entry.sketches)
+    return "\n".join(["\b", "Examples:", *(f"  {example}" for example in shown)]) if shown else None

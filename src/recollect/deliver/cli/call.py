@@ -84,11 +84,11 @@ class Call:
     @contextmanager
     def memory(self, *, create: bool = False, **options: Any) -> Iterator["Recollect"]:
         """The memory, opened. Only a command that writes may `create` it, so that a wrong folder is noticed."""
-        from recollect.sync import Recollect
-
+        now = self.at
         if not create and "://" not in self.data and not Path(self.data).is_dir():
             raise NotFound(f"there is no memory in {self.data!r}; record something first, or name its folder with --data")
-        now = self.at
+        from recollect.sync import Recollect
+
         clock = None if now is None else lambda: now
         with Recollect(self.data, clock=clock, tenant=self.tenant, **options) as memory:
             yield memory

@@ -29,6 +29,9 @@ class Command:
     run: Callable[..., None]
     calls: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+    """They work as they stand on the demo's memory."""
+    sketches: tuple[str, ...] = ()
+    """They need a file or an id of the reader's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +66,7 @@ COMMANDS: tuple[Command, ...] = (
         topic="Turns",
         run=conversation.import_file,
         calls=("record",),
-        examples=("recollect import turns.jsonl", "recollect import result.json --format telegram --persona nikita"),
+        sketches=("recollect import turns.jsonl", "recollect import result.json --format telegram --persona nikita"),
     ),
     Command(
         name="turns",
@@ -114,8 +117,20 @@ COMMANDS: tuple[Command, ...] = (
         calls=("snapshots",),
         examples=("recollect snapshots --user ana",),
     ),
-    Command(name="replay", topic="Contexts", run=contexts.replay, calls=("replay",)),
-    Command(name="diff", topic="Contexts", run=contexts.diff, calls=("diff", "replay")),
+    Command(
+        name="replay",
+        topic="Contexts",
+        run=contexts.replay,
+        calls=("replay",),
+        sketches=("recollect replay SNAPSHOT --user ana", "recollect replay SNAPSHOT --user ana --raw"),
+    ),
+    Command(
+        name="diff",
+        topic="Contexts",
+        run=contexts.diff,
+        calls=("diff", "replay"),
+        sketches=("recollect diff SNAPSHOT OTHER --user ana",),
+    ),
     Command(
         name="backtest",
         topic="Contexts",
@@ -190,7 +205,7 @@ COMMANDS: tuple[Command, ...] = (
         topic="Memory",
         run=remembering.update,
         calls=("update",),
-        examples=("recollect update LOOP --user ana status=done", "recollect update MEMORY --user ana pinned=true"),
+        sketches=("recollect update LOOP --user ana status=done", "recollect update MEMORY --user ana pinned=true"),
     ),
     Command(
         name="history",
@@ -234,7 +249,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(name="recipes list", topic="Recipes", run=recipes.listed, examples=("recollect recipes list",)),
     Command(name="recipes show", topic="Recipes", run=recipes.shown, examples=("recollect recipes show companion",)),
-    Command(name="recipes check", topic="Recipes", run=recipes.checked, examples=("recollect recipes check my.toml",)),
+    Command(name="recipes check", topic="Recipes", run=recipes.checked, sketches=("recollect recipes check my.toml",)),
     Command(
         name="export",
         topic="Care",
