@@ -1,6 +1,6 @@
 """Telegram: every update into the right lane of the right memory, whatever library receives it."""
 
-from recollect.deliver.telegram.adapter import Links, Log, Telegram
+from recollect.deliver.telegram.adapter import Forgetter, Links, Log, Telegram
 from recollect.deliver.telegram.events import (
     Connected,
     Deleted,
@@ -24,6 +24,7 @@ __all__ = [
     "Destination",
     "Edited",
     "Event",
+    "Forgetter",
     "Ignored",
     "Links",
     "Log",

@@ -14,6 +14,8 @@ from recollect.types import StoredTurn, Turn
 CHANNEL: Final = "telegram"
 """The channel's name in links. People have positive ids and chats negative ones, so one name serves both."""
 
+_CHAT: Final = session_id("")
+
 
 class Log(Protocol):
     """The calls of `Recollect` that a channel needs."""
@@ -22,9 +24,13 @@ class Log(Protocol):
 
     async def revise(self, *, user: str, turn: str, text: str) -> object: ...
 
-    async def forget(self, *, user: str, turn: str) -> object: ...
-
     async def turns(self, *, user: str, ids: Sequence[str]) -> Sequence[StoredTurn]: ...
+
+
+class Forgetter(Protocol):
+    """The call of `Recollect` that deletions need."""
+
+    async def forget(self, *, user: str, turn: str) -> object: ...
 
 
 class Links(Protocol):
@@ -39,11 +45,21 @@ class Telegram:
     """One bot's view of the memory.
 
     An update may come twice (a webhook that was not answered in time, a poll that was repeated): turns
-    are recorded under ids of their own, and an update that was handled already gives None.
+    are recorded under ids of their own, and an update that was handled already gives None. Without a
+    `forgetter`, deletions in business chats are only reported.
     """
 
-    def __init__(self, log: Log, *, bot: Bot, links: Links | None = None, seen: Seen | None = None) -> None:
+    def __init__(
+        self,
+        log: Log,
+        *,
+        bot: Bot,
+        links: Links | None = None,
+        forgetter: Forgetter | None = None,
+        seen: Seen | None = None,
+    ) -> None:
         self._log = log
+        self._forgetter = forgetter
         self._bot = bot
         self._links = links
         self._seen = seen or Seen()
@@ -61,8 +77,8 @@ class Telegram:
         return event
 
     async def record_sent(self, message: Raw, *, snapshot: str | None = None) -> Event:
-        """Remembers what the bot sent: `message` is what the send method returned, `snapshot` the context
-        it had.
+        """Remembers what the bot sent: the `Message` that the send returned, and the snapshot it was
+        given.
         """
         await self._learn_origin(chat_of({"message": message}))
         event = sent(message, bot=self._bot, origins=self._origins)
@@ -76,9 +92,9 @@ class Telegram:
                 return await self._record(event)
             case Edited(posted=posted):
                 return Edited(posted=await self._edit(posted))
-            case Deleted(owner=owner, turns=turns):
+            case Deleted(owner=owner, turns=turns) if self._forgetter is not None:
                 for found in await self._log.turns(user=owner.user, ids=turns):
-                    await self._log.forget(user=owner.user, turn=found.id)
+                    await self._forgetter.forget(user=owner.user, turn=found.id)
             case Migrated(old=old, new=new):
                 await self._move(old, new)
             case _:
@@ -86,31 +102,34 @@ class Telegram:
         return event
 
     async def _record(self, posted: Posted) -> Posted:
+        """A message that the log has is left as it is: it may have been edited since this delivery set
+        out.
+        """
         posted = await self._owned(posted)
-        wanted = {one for one in (posted.chain, posted.quoted and posted.quoted.id) if one}
-        known = {turn.id: turn for turn in await self._known(posted.turn.user, wanted)}
+        quoted = posted.quoted.id if posted.quoted else None
+        known = await self._known(posted.turn.user, posted.turn.id, posted.chain, quoted)
+        if (recorded := known.get(posted.turn.id or "")) is not None:
+            return replace(posted, turn=replace(posted.turn, lane=recorded.lane), chain=None)
         if posted.chain in known:
             posted = posted.joining(known[posted.chain].lane)
-        if posted.quoted is not None and posted.quoted.id not in known:
+        if posted.quoted is not None and quoted not in known:
             await self._log.record(posted.quoted)
         await self._log.record(posted.turn)
         return posted
 
     async def _edit(self, posted: Posted) -> Posted:
-        """A new version of the turn, if its words changed; Telegram also reports edits that bots cannot
+        """A new version of the turn if its words changed: Telegram also reports edits that bots cannot
         see.
         """
-        posted = await self._owned(posted)
-        turn = posted.turn
-        known = await self._known(turn.user, {turn.id} if turn.id else set())
-        if not known:
-            return await self._record(posted)
-        if known[0].text != turn.text:
-            await self._log.revise(user=turn.user, turn=known[0].id, text=turn.text)
-        return replace(posted, turn=replace(turn, lane=known[0].lane), chain=None)
+        turn = (await self._owned(posted)).turn
+        recorded = (await self._known(turn.user, turn.id)).get(turn.id or "")
+        if recorded is not None and recorded.text != turn.text:
+            await self._log.revise(user=turn.user, turn=recorded.id, text=turn.text)
+        return await self._record(posted)
 
-    async def _known(self, user: str, ids: set[str]) -> Sequence[StoredTurn]:
-        return await self._log.turns(user=user, ids=sorted(ids)) if ids else ()
+    async def _known(self, user: str, *ids: str | None) -> dict[str, StoredTurn]:
+        wanted = [one for one in dict.fromkeys(ids) if one]
+        return {turn.id: turn for turn in await self._log.turns(user=user, ids=wanted)}
 
     async def _owned(self, posted: Posted) -> Posted:
         """A person may be known to the application by another name; a chat never is."""
@@ -128,6 +147,7 @@ class Telegram:
         """After a restart, which group this supergroup was."""
         if chat is None or chat >= 0 or chat in self._origins or self._links is None:
             return
-        user = await self._links.resolve(CHANNEL, str(chat))
-        before = (user or "").removeprefix(session_id(""))
-        self._origins[chat] = int(before) if before.lstrip("-").isdecimal() else chat
+        user = await self._links.resolve(CHANNEL, str(chat)) or ""
+        prefix, before = user[: len(_CHAT)], user[len(_CHAT) :]
+        known = prefix == _CHAT and before.removeprefix("-").isdecimal()
+        self._origins[chat] = int(before) if known else chat

@@ -1,0 +1,170 @@
+"""How long a context takes, and how that grows: by the user's turns and memories, and by the users beside them.
+
+The peer in the same run is the bare reads of the same rows: one BM25 query over the user's full-text index and one scan of
+the user's vectors with numpy. Warm is an open file, cold a new process's first context for that user.
+
+    python -m bench.assembly [--sizes 100 1000 10000 100000] [--memories 0 1000 10000] [--users 1 100 10000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import perf_counter
+
+import apsw
+import numpy as np
+
+from bench.measuring import save, spread, table
+from recollect import Recollect, Turn
+from recollect.recall.analyse import stems
+from recollect.store.base import UserKey
+
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+WORDS = tuple(
+    f"{a}{b}" for a in ("gar", "tel", "mor", "vin", "sol", "ket", "bra", "lun", "pid", "rus") for b in
+    ("den", "ling", "to", "mer", "ka", "field", "ster", "vo", "nik", "ham", "dor", "wick", "ley", "ta", "son")
+)
+QUESTIONS = 200
+
+
+def sentence(rng: random.Random) -> str:
+    """Words by a Zipf-like law, so that some are in nearly every turn and most are rare."""
+    return " ".join(WORDS[min(int(rng.paretovariate(0.7)) - 1, len(WORDS) - 1)] for _ in range(rng.randint(6, 24)))
+
+
+async def fill(memory: Recollect, user: str, *, turns: int, memories: int, rng: random.Random) -> None:
+    for start in range(0, turns, 1000):
+        await memory.record(
+            [
+                Turn(
+                    user=user,
+                    role="user" if n % 2 else "assistant",
+                    text=sentence(rng),
+                    persona="nikita",
+                    at=START + timedelta(minutes=n),
+                )
+                for n in range(start, min(start + 1000, turns))
+            ]
+        )
+    for n in range(memories):
+        await memory.remember(user=user, text=sentence(rng), importance=n % 3, entities=(f"person:p{n % 50}",))
+
+
+async def warm(memory: Recollect, user: str, *, at: datetime, rng: random.Random) -> list[float]:
+    seconds: list[float] = []
+    for n in range(QUESTIONS + 20):
+        message = sentence(rng)
+        begin = perf_counter()
+        await memory.context(user=user, persona="nikita", message=message, at=at)
+        if n >= 20:
+            seconds.append(perf_counter() - begin)
+    return seconds
+
+
+async def cold(folder: Path, user: str, *, at: datetime, rng: random.Random) -> list[float]:
+    """The first context after opening: the file is closed, the operating system's cache is warm."""
+    seconds: list[float] = []
+    for _ in range(15):
+        async with Recollect(folder) as memory:
+            await memory.context(user="nobody", message="hello", at=at)
+            begin = perf_counter()
+            await memory.context(user=user, persona="nikita", message=sentence(rng), at=at)
+            seconds.append(perf_counter() - begin)
+    return seconds
+
+
+def bare(folder: Path, user: str, *, rows: int, rng: random.Random) -> list[float]:
+    """One full-text query and one vector scan of as many rows, by themselves."""
+    digest = UserKey("default", user).digest
+    db = apsw.Connection(str(folder / "users" / digest[:2] / f"{digest}.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    [(fts,)] = db.execute("select name from sqlite_schema where sql like 'create virtual table%fts5%' limit 1")
+    matrix = np.random.default_rng(1).standard_normal((max(rows, 1), 256), dtype=np.float32)
+    seconds: list[float] = []
+    for _ in range(QUESTIONS):
+        query = " OR ".join(f'"{stem}"' for stem in dict.fromkeys(stems(sentence(rng))))
+        vector = matrix[0]
+        begin = perf_counter()
+        list(db.execute(f"select rowid, rank from {fts} where {fts} match ? order by rank limit 50", (query,)))
+        scores = matrix @ vector
+        np.argpartition(scores, -min(50, len(scores)))[-50:]
+        seconds.append(perf_counter() - begin)
+    db.close()
+    return seconds
+
+
+async def by_size(sizes: Sequence[int], memories: Sequence[int], *, rng: random.Random) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for turns in sizes:
+            for facts in memories:
+                user = f"u-{turns}-{facts}"
+                at = START + timedelta(minutes=turns)
+                async with Recollect(folder) as memory:
+                    await fill(memory, user, turns=turns, memories=facts, rng=rng)
+                    ours = spread(await warm(memory, user, at=at, rng=rng))
+                first = spread(await cold(folder, user, at=at, rng=rng))
+                peer = spread(bare(folder, user, rows=turns + facts, rng=rng))
+                rows.append(
+                    {
+                        "turns": turns,
+                        "memories": facts,
+                        "context p50 ms": ours.p50,
+                        "p95": ours.p95,
+                        "cold p50": first.p50,
+                        "bare reads p50": peer.p50,
+                        "bare p95": peer.p95,
+                        "times bare": round(ours.p50 / peer.p50, 1),
+                    }
+                )
+    return rows
+
+
+async def by_users(counts: Sequence[int], *, rng: random.Random) -> list[dict[str, object]]:
+    """The same user's context with more and more users in the folder, each with ten turns."""
+    rows: list[dict[str, object]] = []
+    with tempfile.TemporaryDirectory() as name:
+        async with Recollect(Path(name)) as memory:
+            await fill(memory, "ana", turns=1000, memories=100, rng=rng)
+            there = 1
+            for count in counts:
+                for n in range(there, count):
+                    await fill(memory, f"other-{n}", turns=10, memories=0, rng=rng)
+                there = count
+                found = spread(await warm(memory, "ana", at=START + timedelta(minutes=1000), rng=rng))
+                rows.append({"users": count, "context p50 ms": found.p50, "p95": found.p95})
+    return rows
+
+
+def growth(rows: Sequence[dict[str, object]]) -> str:
+    """How much more the largest user costs than the smallest, beside the bare reads of the same rows."""
+    first, last = rows[0], rows[-1]
+    ours = float(str(last["context p50 ms"])) / float(str(first["context p50 ms"]))
+    peer = float(str(last["bare reads p50"])) / float(str(first["bare reads p50"]))
+    return f"growth: context x{ours:.1f}, bare reads x{peer:.1f}, ratio {ours / peer:.2f} (limit 2)"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1_000, 10_000, 100_000])
+    parser.add_argument("--memories", type=int, nargs="+", default=[0, 1_000, 10_000])
+    parser.add_argument("--users", type=int, nargs="+", default=[1, 100, 10_000])
+    parser.add_argument("--seed", type=int, default=7)
+    options = parser.parse_args(arguments)
+    rng = random.Random(options.seed)
+    rows = asyncio.run(by_size(options.sizes, options.memories, rng=rng))
+    sys.stdout.write(table(rows) + "\n" + growth(rows) + "\n")
+    users = asyncio.run(by_users(options.users, rng=rng))
+    sys.stdout.write("\n" + table(users) + "\n")
+    save("assembly", [*rows, *users])
+
+
+if __name__ == "__main__":
+    main()
