@@ -19,7 +19,7 @@ def record(
     call: Call,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What was said; - reads it from standard input.")],
     user: User,
-    role: Annotated[Role, typer.Option("--role", help="Who said it.")] = "user",
+    role: Annotated[Role, typer.Option("--role", metavar="user|assistant|tool|system", help="Who said it.")] = "user",
     persona: Persona = None,
     lane: Lane = None,
     turn_id: Annotated[
@@ -55,7 +55,10 @@ def import_file(
     call: Call,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.", exists=True, dir_okay=False)],
     format_name: Annotated[
-        Format, typer.Option("--format", "-f", help="How it is written; a line of jsonl is a turn.")
+        Format,
+        typer.Option(
+            "--format", "-f", metavar="jsonl|telegram|chatgpt|openai", help="A line of jsonl is a turn."
+        ),
     ] = "jsonl",
     user: Annotated[
         str | None, typer.Option("--user", "-u", metavar="USER", help="Whose memory, where the file does not say.")

@@ -10,7 +10,7 @@ User = Annotated[
 ]
 Persona = Annotated[str | None, typer.Option("--persona", "-p", metavar="ID", help="Who answers.")]
 Lane = Annotated[str | None, typer.Option("--lane", "-l", metavar="LANE", help="The thread of the conversation.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", metavar="COUNT", min=1, help="At most this many.")]
 Known = Annotated[
     int | None, typer.Option("--known", metavar="SEQ", help="Only what was known at this entry of the log.")
 ]

@@ -74,7 +74,7 @@ def memories(
     call: Call,
     user: User,
     persona: Persona = None,
-    status: Annotated[Status, typer.Option(help="Which ones.")] = "ACTIVE",
+    status: Annotated[Status, typer.Option(metavar="ACTIVE|ARCHIVED|QUARANTINED", help="Which ones.")] = "ACTIVE",
     entity: Annotated[str | None, typer.Option(metavar="REF", help="About this entity, such as person:mukesh.")] = None,
     limit: Limit = 50,
     known: Known = None,
@@ -100,7 +100,9 @@ def loops(
     call: Call,
     user: User,
     persona: Persona = None,
-    status: Annotated[LoopStatus, typer.Option(help="Which ones.")] = "open",
+    status: Annotated[
+        LoopStatus, typer.Option(metavar="open|done|not_done|dropped|expired", help="Which ones.")
+    ] = "open",
     every: Annotated[bool, typer.Option("--all", help="Closed ones too.")] = False,
     limit: Limit = 50,
 ) -> None:
@@ -125,7 +127,10 @@ def summaries(
     call: Call,
     user: User,
     persona: Persona = None,
-    kind: Annotated[SummaryKind | None, typer.Option("--kind", "-k", help="Only this kind.")] = None,
+    kind: Annotated[
+        SummaryKind | None,
+        typer.Option("--kind", "-k", metavar="rolling|session|daily|lane|chat|spine", help="Only this kind."),
+    ] = None,
     limit: Limit = 50,
 ) -> None:
     """List summaries, newest first."""
