@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, settings
 
 from tests import effort, network_guard
 
+pytest_plugins = ("tests.stores",)
+
 SEED_VARIABLE = "RECOLLECT_TEST_SEED"
 
 # No deadline: no test may depend on how fast the machine is.

@@ -538,7 +538,9 @@ class Document:
 class Catalog(Protocol):
     """What belongs to no single user. It holds no user's content."""
 
-    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
+    async def documents(
+        self, tenant: str, kind: str, names: Sequence[str] | None = None
+    ) -> tuple[Document, ...]:
         """The newest versions of these documents, or of all of that kind, by name; a deleted one is missing."""
         ...
 

@@ -1,6 +1,6 @@
 """The one BM25 of both stores: that of SQLite's FTS5, as a pure function.
 
-FTS5 fixes k1 = 1.2 and b = 0.75. Its statistics are those of the whole index of one user and one target (turns
+FTS5 fixes k1 = 1.2 and b = 0.75. Its statistics are those of the whole index of one user and target (turns
 or records): every version with stems, live or retired, whatever its persona, lane or status; filters never
 change a score. Over these versions,
 

@@ -25,9 +25,7 @@ def encode_parts(parts: tuple[Part, ...]) -> str | None:
 def decode_parts(text: str | None) -> tuple[Part, ...]:
     if text is None:
         return ()
-    return tuple(
-        _PART_OF_KIND[fields["kind"]](**fields) for fields in cast("list[dict[str, Any]]", json.loads(text))
-    )
+    return tuple(_PART_OF_KIND[fields["kind"]](**fields) for fields in cast("list[dict[str, Any]]", json.loads(text)))
 
 
 def encode_json(value: Mapping[str, Json]) -> str:

@@ -30,6 +30,9 @@ NOUNS: Mapping[RecordKind, type[Record]] = {
     cls.noun: cls for cls in (Memory, Episode, Loop, Thought, Summary, State, Session, Entity, Profile, Slot, Progress)
 }
 
+SEARCHABLE: frozenset[RecordKind] = frozenset({"memory", "episode", "summary"})
+"""Nouns that are found by their words."""
+
 N = TypeVar("N", bound=Record)
 
 PINNED, CORE, STANDING = "@pinned", "@core", "@standing"

@@ -27,7 +27,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def turn_draft(
-    id: str,  # noqa: A002 - the field's own name
+    id: str,
     text: str = "hello there",
     *,
     at: datetime | None = None,
@@ -77,7 +77,7 @@ def turn_draft(
 
 
 def row_draft(
-    id: str,  # noqa: A002 - the field's own name
+    id: str,
     text: str = "likes tea",
     *,
     noun: RecordKind = "memory",

@@ -1,9 +1,12 @@
 """The one place that opens SQLite: which library, which settings, and what of it the rest may use.
 
 apsw's own types mention buffers that Python 3.11 cannot name, so the few methods in use are spelt out here.
+Nothing else in the process may open a data file, not even to read its bytes: closing any other descriptor of it
+would drop SQLite's locks.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import apsw
@@ -17,14 +20,30 @@ OLDEST = (3, 51, 3)
 """SQLite 3.7.0 to 3.51.2 can corrupt a write-ahead log that several connections share."""
 
 PAGE_SIZE = 16_384
+CACHE_KIB = 16_384
 WAL_PAGES = 256
 """Pages in the write-ahead log before a commit copies them into the file."""
+BUSY_MILLISECONDS = 10_000
+_STATEMENTS = 200
+
+_FILE_SETTINGS = f"""
+PRAGMA page_size = {PAGE_SIZE};
+PRAGMA journal_mode = WAL;
+"""
+_CONNECTION_SETTINGS = f"""
+PRAGMA synchronous = FULL;
+PRAGMA secure_delete = ON;
+PRAGMA cell_size_check = ON;
+PRAGMA trusted_schema = OFF;
+PRAGMA cache_size = -{CACHE_KIB};
+PRAGMA wal_autocheckpoint = {WAL_PAGES};
+PRAGMA journal_size_limit = {WAL_PAGES * PAGE_SIZE};
+"""
 
 
 class Cursor(Protocol):
     def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
     def fetchall(self) -> list[tuple[Any, ...]]: ...
-    def fetchone(self) -> tuple[Any, ...] | None: ...
     @property
     def get(self) -> Any: ...
 
@@ -32,34 +51,67 @@ class Cursor(Protocol):
 class Backup(Protocol):
     def step(self, npages: int = -1) -> bool: ...
     def finish(self) -> None: ...
-    @property
-    def remaining(self) -> int: ...
-    @property
-    def page_count(self) -> int: ...
 
 
 class Connection(Protocol):
     def execute(self, statements: str, bindings: Bindings | None = None) -> Cursor: ...
     def executemany(self, statements: str, sequenceofbindings: Iterable[Bindings]) -> Cursor: ...
     def pragma(self, name: str, value: Value = None) -> Any: ...
-    def backup(
-        self, databasename: str, sourceconnection: "Connection", sourcedatabasename: str
-    ) -> Backup: ...
+    def backup(self, databasename: str, sourceconnection: "Connection", sourcedatabasename: str) -> Backup: ...
+    def wal_checkpoint(
+        self, dbname: str | None = None, mode: int = apsw.SQLITE_CHECKPOINT_PASSIVE
+    ) -> tuple[int, int]: ...
     def set_busy_timeout(self, milliseconds: int) -> None: ...
-    def set_busy_handler(self, callable: Callable[[int], bool] | None) -> None: ...  # noqa: A002 - apsw's name
+    @property
+    def in_transaction(self) -> bool: ...
     def close(self) -> None: ...
 
 
-def require_sound_library() -> None:
+def version() -> str:
+    return apsw.sqlite_lib_version()
+
+
+def require_sound_library(found: str) -> None:
     """Refuses a SQLite that may lose data."""
-    version = apsw.sqlite_lib_version()
-    if tuple(int(part) for part in version.split(".")) < OLDEST:
+    if tuple(int(part) for part in found.split(".")) < OLDEST:
         needed = ".".join(map(str, OLDEST))
-        raise StoreUnavailable(
-            f"SQLite {version} is too old: Recollect needs {needed} or newer (apsw-sqlite3mc)"
-        )
+        raise StoreUnavailable(f"SQLite {found} is too old: Recollect needs {needed} or newer (apsw-sqlite3mc)")
+
+
+def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes | None = None) -> Connection:
+    """Opens a data file. With a `key` its pages are encrypted, from its first page on."""
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    connection = cast(Connection, apsw.Connection(str(path), flags=flags, statementcachesize=_STATEMENTS))
+    try:
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        if key is not None:
+            connection.pragma("hexkey", key.hex())
+        if create:
+            connection.execute(_FILE_SETTINGS)
+        connection.execute(_CONNECTION_SETTINGS)
+        if not writes:
+            connection.pragma("query_only", 1)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def in_memory() -> Connection:
     """An empty database that lives as long as its connection."""
-    return cast(Connection, apsw.Connection(":memory:"))
+    return cast(Connection, apsw.Connection(":memory:", statementcachesize=_STATEMENTS))
+
+
+def truncate_log(connection: Connection) -> bool:
+    """Copies the write-ahead log into the file and empties it; False when readers kept it from finishing."""
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return True
+
+
+def roll_back(connection: Connection) -> None:
+    """Leaves a transaction, if there still is one: SQLite ends it itself after some failures."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

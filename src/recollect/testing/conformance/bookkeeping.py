@@ -101,9 +101,7 @@ class BookkeepingConformance:
                 snapshots=(StoredSnapshot(id="s", at=moment(), known=1, body="{}"),),
             ),
         )
-        await put(
-            user, Change(records=(row_draft("m1", version=2),), retire=("t1", "l1"), retired_at=moment(1))
-        )
+        await put(user, Change(records=(row_draft("m1", version=2),), retire=("t1", "l1"), retired_at=moment(1)))
         count = (await user.read(Counts()))[Counts()]
         assert (count.turns, dict(count.records), count.snapshots) == (2, {"memory": 2}, 1)
         assert count.bytes > 0

@@ -45,9 +45,7 @@ class ErasingConformance:
                     turn_draft("t2", "plain fox", vector=vector),
                 ),
                 records=(
-                    row_draft(
-                        "m1", "secret", key="k", entities=("person:x",), sources=("t1",), vector=vector
-                    ),
+                    row_draft("m1", "secret", key="k", entities=("person:x",), sources=("t1",), vector=vector),
                     row_draft("m2", "plain", key="k", entities=("person:x",), sources=("t1",), vector=vector),
                 ),
                 snapshots=(StoredSnapshot(id="s1", at=moment(), known=1, body="{}"),),
@@ -65,9 +63,7 @@ class ErasingConformance:
         written = await put(
             user,
             Change(
-                erase=Erasure(
-                    turns=("t1", "nobody"), records=("m1",), snapshots=("s1",), blobs=("h1",), notes=("n1",)
-                ),
+                erase=Erasure(turns=("t1", "nobody"), records=("m1",), snapshots=("s1",), blobs=("h1",), notes=("n1",)),
                 retired_at=moment(8),
             ),
         )
@@ -90,9 +86,7 @@ class ErasingConformance:
         words = Matches(stems=("secret", "fox", "plain"), target="turn", limit=9, known=4)
         facts = Matches(stems=("secret", "plain"), target="record", limit=9, known=4)
         traces, untraced = Traces(embedder="static", after=0, limit=9), Untraced(embedder="static", limit=9)
-        answers = await user.read(
-            blobs, notes, words, facts, traces, untraced, Counts(), log := Log(limit=99)
-        )
+        answers = await user.read(blobs, notes, words, facts, traces, untraced, Counts(), log := Log(limit=99))
         assert dict(answers[blobs]) == {"h2": "plain"}
         assert [note.name for note in answers[notes]] == ["n2"]
         assert [match.seq for match in answers[words]] == [2]
@@ -128,9 +122,7 @@ class ErasingConformance:
 
     async def test_erasing_and_writing_may_be_one_change(self, store: Store) -> None:
         user = store.user(ANA)
-        await put(
-            user, Change(turns=(turn_draft("t1", "secret"),), records=(row_draft("s1", "about the secret"),))
-        )
+        await put(user, Change(turns=(turn_draft("t1", "secret"),), records=(row_draft("s1", "about the secret"),)))
         again = row_draft("s1", "about nothing", version=2)
         erase = Erasure(turns=("t1",))
         written = await put(user, Change(records=(again,), erase=erase, retired_at=moment(1)))

@@ -32,9 +32,7 @@ async def _log(user: UserStore) -> tuple[LogEntry, ...]:
 
 async def _fill(user: UserStore) -> None:
     await put(user, Change(turns=(turn_draft("t1", "one fox"), turn_draft("t2", "two foxes", at=moment(2)))))
-    await put(
-        user, Change(records=(row_draft("m1", "likes fox", sources=("t1",), entities=("person:ana",)),))
-    )
+    await put(user, Change(records=(row_draft("m1", "likes fox", sources=("t1",), entities=("person:ana",)),)))
     await put(user, Change(turns=(turn_draft("t1", "one hound", version=2, place=1, at=moment(3)),)))
     await put(user, Change(records=(row_draft("m1", "likes hound", version=2, recorded_at=moment(4)),)))
     await put(user, Change(retire=("t2",), retired_at=moment(5)))

@@ -72,9 +72,7 @@ class RecordConformance:
     async def test_a_new_version_ends_the_old_one(self, store: Store) -> None:
         user = store.user(ANA)
         await put(user, Change(records=(row_draft("m1", "tea", key="k"),)))
-        await put(
-            user, Change(records=(row_draft("m1", "coffee", key="k", version=2, recorded_at=moment(7)),))
-        )
+        await put(user, Change(records=(row_draft("m1", "coffee", key="k", version=2, recorded_at=moment(7)),)))
         live, past = RecordsById(ids=("m1",)), RecordsById(ids=("m1",), known=1)
         history, both = RecordsById(ids=("m1",), history=True), RecordsBySeq(seqs=(1, 2))
         key, key_then = (

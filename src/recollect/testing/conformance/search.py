@@ -21,9 +21,7 @@ class SearchConformance:
         vocabulary = [f"w{n}" for n in range(12)]
         weights = [40 / (n + 1) for n in range(12)]
         texts = [tuple(random.choices(vocabulary, weights, k=random.randint(1, 30))) for _ in range(60)]
-        await put(
-            user, Change(turns=tuple(turn_draft(f"t{n}", stems=stems) for n, stems in enumerate(texts)))
-        )
+        await put(user, Change(turns=tuple(turn_draft(f"t{n}", stems=stems) for n, stems in enumerate(texts))))
         again = turn_draft("t0", stems=("w3", "w11"), version=2, place=1)
         await put(user, Change(turns=(again,), records=(row_draft("m1", stems=("w1", "w1")),)))
         indexed = [*texts, again.stems]
@@ -129,9 +127,7 @@ class SearchConformance:
         )
         queries = tuple(Matches(stems=(stem,), target="turn", limit=9) for stem in stems)
         answers = await user.read(*queries)
-        assert [[match.seq for match in answers[query]] for query in queries] == [
-            [n + 1] for n in range(len(stems))
-        ]
+        assert [[match.seq for match in answers[query]] for query in queries] == [[n + 1] for n in range(len(stems))]
 
     async def test_many_stems_are_fine(self, store: Store) -> None:
         user = store.user(ANA)
@@ -147,9 +143,7 @@ class SearchConformance:
             user,
             Change(
                 turns=(
-                    turn_draft(
-                        "t1", at=moment(1), persona="nikita", lane="a", speaker="Ana", vector=_vector(1, 2)
-                    ),
+                    turn_draft("t1", at=moment(1), persona="nikita", lane="a", speaker="Ana", vector=_vector(1, 2)),
                     turn_draft("t2"),
                 ),
                 records=(row_draft("m1", at=moment(2), lane="b", vector=_vector(3, 0)),),

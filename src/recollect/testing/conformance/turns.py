@@ -183,9 +183,7 @@ class TurnConformance:
                 )
             ),
         )
-        await put(
-            user, Change(turns=(turn_draft("t2", "again", version=2, place=2, at=moment(2), session="even"),))
-        )
+        await put(user, Change(turns=(turn_draft("t2", "again", version=2, place=2, at=moment(2), session="even"),)))
         expected = {
             TurnList(limit=2): ["t1", "t2"],
             TurnList(limit=2, after=2): ["t3", "t4"],

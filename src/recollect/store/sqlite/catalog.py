@@ -1,0 +1,150 @@
+"""What belongs to no single user: tenants' documents, hints of due work, who is there.
+
+The catalog knows users by their digests. Their names stand in their own files, so a digest is resolved by looking
+into the file, once per process.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from recollect.clock import micros
+from recollect.errors import Conflict
+from recollect.store.base import Document, UserKey
+from recollect.store.sqlite.catalogfile import CatalogFile
+from recollect.store.sqlite.driver import Connection, connect
+from recollect.store.sqlite.failures import translating
+from recollect.store.sqlite.layout import Layout
+from recollect.store.sqlite.migrate import schema_of
+from recollect.store.sqlite.rows import built, number_or_none, time
+from recollect.store.sqlite.sql import queries
+from recollect.store.sqlite.threads import InThread
+from recollect.store.sqlite.userfile import identity_of
+
+_CATALOG = queries("catalog")
+
+
+def _document(row: tuple[Any, ...]) -> Document:
+    name, version, body, recorded_at = row
+    return Document(name=name, version=version, body=body, recorded_at=time(recorded_at))
+
+
+class SqliteCatalog:
+    """The catalog of one data folder."""
+
+    def __init__(
+        self, layout: Layout, file: CatalogFile, *, in_thread: InThread, secret: Callable[[str], bytes | None]
+    ) -> None:
+        self._layout = layout
+        self._file = file
+        self._in_thread = in_thread
+        self._secret = secret
+        self._names: dict[str, UserKey] = {}
+        self._hinting = threading.Lock()
+        self._hints: dict[str, int | None] = {}
+
+    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
+        values = {
+            "tenant": tenant,
+            "kind": kind,
+            "some": names is not None,
+            "names": json.dumps(list(names or ())),
+        }
+
+        def work(connection: Connection) -> tuple[Document, ...]:
+            return built(_document, connection.execute(_CATALOG["newest_documents"], values))
+
+        return await self._in_thread(lambda: self._file.read(work))
+
+    async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
+        values = {"tenant": tenant, "kind": kind, "name": name}
+
+        def work(connection: Connection) -> tuple[Document, ...]:
+            return built(_document, connection.execute(_CATALOG["versions"], values))
+
+        return await self._in_thread(lambda: self._file.read(work))
+
+    async def put(
+        self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
+    ) -> Document:
+        values = {"tenant": tenant, "kind": kind, "name": name, "body": body, "recorded_at": micros(at)}
+
+        def work(connection: Connection) -> Document:
+            versions = built(_document, connection.execute(_CATALOG["versions"], values))
+            if versions and versions[-1].body == body:
+                return versions[-1]
+            version = versions[-1].version if versions else 0
+            if expected is not None and expected != version:
+                raise Conflict(f"{kind} {name!r} is at version {version}, not {expected}; read it again")
+            connection.execute(_CATALOG["add_document"], {**values, "version": version + 1})
+            return Document(name=name, version=version + 1, body=body, recorded_at=at)
+
+        return await self._in_thread(lambda: self._file.write(work))
+
+    async def delete(self, tenant: str, kind: str, name: str) -> bool:
+        values = {"tenant": tenant, "kind": kind, "name": name}
+
+        def work(connection: Connection) -> bool:
+            return bool(connection.execute(_CATALOG["delete_document"], values).fetchall())
+
+        return await self._in_thread(lambda: self._file.write(work))
+
+    async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
+        """Written with whatever other hints have gathered by then, and not synced."""
+        with self._hinting:
+            is_first = not self._hints
+            for key, due in dues.items():
+                self._names[key.digest] = key
+                self._hints[key.digest] = number_or_none(due)
+        if is_first and dues:
+            await self._in_thread(self.flush)
+
+    def flush(self) -> None:
+        """Writes the hints that have gathered."""
+        with self._hinting:
+            hints, self._hints = self._hints, {}
+
+        def work(connection: Connection) -> None:
+            connection.executemany(_CATALOG["drop_hint"], [(digest,) for digest, due in hints.items() if due is None])
+            connection.executemany(_CATALOG["hint"], [one for one in hints.items() if one[1] is not None])
+
+        if hints:
+            self._file.write(work, durable=False)
+
+    async def due(self, *, now: datetime, limit: int) -> tuple[UserKey, ...]:
+        def work() -> tuple[UserKey, ...]:
+            self.flush()
+            values = {"now": micros(now), "limit": limit}
+            found = self._file.read(lambda connection: connection.execute(_CATALOG["due"], values).fetchall())
+            keys = (self._name(self._layout.user(digest)) for (digest,) in found)
+            return tuple([key for key in keys if key is not None])
+
+        return await self._in_thread(work)
+
+    async def users(self, tenant: str | None = None) -> tuple[UserKey, ...]:
+        def work() -> tuple[UserKey, ...]:
+            keys = (self._name(path) for path in self._layout.all_users())
+            mine = (key for key in keys if key is not None and tenant in (None, key.tenant))
+            return tuple(sorted(mine, key=lambda key: (key.tenant, key.user)))
+
+        return await self._in_thread(work)
+
+    def _name(self, path: Path) -> UserKey | None:
+        """Whose file this is; None for one that is gone, a remnant, or was never written to."""
+        digest = path.stem
+        if not path.exists():
+            return None
+        if digest not in self._names:
+            with (
+                translating(path),
+                closing(connect(path, writes=False, key=self._secret(digest))) as connection,
+            ):
+                identity = identity_of(connection) if schema_of(connection) else None
+            if identity is None or identity.epoch < self._file.epoch(digest):
+                return None
+            self._names[digest] = identity.key
+        return self._names[digest]

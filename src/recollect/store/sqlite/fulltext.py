@@ -1,0 +1,48 @@
+"""Full-text matches by FTS5's own BM25."""
+
+import json
+
+from recollect.store.base import Everything, Match, Matches
+from recollect.store.bm25 import PLACES, distinct
+from recollect.store.sqlite.driver import Connection, Value
+from recollect.store.sqlite.sql import queries
+
+_SEARCH = queries("search")
+_LATEST = 2**62
+
+
+def matches(connection: Connection, query: Matches) -> tuple[Match, ...]:
+    """The best matches in the order of rounded scores.
+
+    FTS5 gives them by unrounded score, so reading goes on to the end of the last rounded score before ties are
+    settled by seq.
+    """
+    if not query.stems or query.limit <= 0:
+        return ()
+    found: list[tuple[float, int]] = []
+    for seq, rank in connection.execute(_SEARCH[f"{query.target}s"], _values(query)):
+        score = round(-rank, PLACES)
+        if len(found) >= query.limit and score < found[-1][0]:
+            break
+        found.append((score, seq))
+    found.sort(key=lambda one: (-one[0], one[1]))
+    return tuple([Match(seq=seq, score=score) for score, seq in found[: query.limit]])
+
+
+def _values(query: Matches) -> dict[str, Value]:
+    values: dict[str, Value] = {
+        "stems": " OR ".join(map(_quoted, distinct(query.stems))),
+        "known": _LATEST if query.known is None else query.known,
+        "any_persona": isinstance(query.persona, Everything),
+        "persona": None if isinstance(query.persona, Everything) else query.persona,
+        "any_lane": isinstance(query.lane, Everything),
+        "lane": None if isinstance(query.lane, Everything) else query.lane,
+    }
+    if query.target == "record":
+        values |= {"any_noun": not query.nouns, "nouns": json.dumps(query.nouns)}
+    return values
+
+
+def _quoted(stem: str) -> str:
+    """A stem as an FTS5 string, in which nothing but the quotation mark means anything."""
+    return '"' + stem.replace('"', '""') + '"'

@@ -1,0 +1,124 @@
+"""Group commit: concurrent writes of one user share one transaction, and one sync.
+
+Each user's writes wait in a list; one thread takes what has gathered, commits it as one transaction and then takes what
+has gathered meanwhile. A write whose decision fails has written nothing and is left out. When applying one fails
+half-way, the transaction is undone and each write runs again in one of its own, so that only the culprit fails; this
+needs no savepoint, each of which would make FTS5 write a segment of its own.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from recollect.errors import StoreError, StoreUnavailable
+from recollect.store.base import UserKey
+from recollect.store.sqlite.driver import Connection
+from recollect.store.sqlite.userfile import Work
+
+MOST = 256
+"""Writes in one transaction, so that no other process waits long for the lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a write came to; `scrub` asks that deleted content leave the write-ahead log as well."""
+
+    value: Any
+    scrub: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A decision raised this before anything was written."""
+
+    error: Exception
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """A write that waits for its turn; cancelling its future before then withdraws it."""
+
+    work: Work[Done | Refused]
+    future: Future[Any] = field(default_factory=Future[Any])
+    begun: bool = False
+
+    def begin(self) -> bool:
+        """False when it was withdrawn. A job may begin again after its group was undone."""
+        self.begun = self.begun or self.future.set_running_or_notify_cancel()
+        return self.begun
+
+    def fail(self, error: Exception) -> None:
+        if self.begin():
+            self.future.set_exception(error)
+
+    def succeed(self, value: Any) -> None:
+        self.future.set_result(value)
+
+
+class Writable(Protocol):
+    """Of a user's file, what a group needs."""
+
+    def write(self, work: Work[Any]) -> Any: ...
+    def scrub(self) -> bool: ...
+
+
+class Groups:
+    """Gathers jobs by user; `commit` is given each group in a thread of the executor."""
+
+    def __init__(self, executor: Executor, commit: Callable[[UserKey, list[Job]], None]) -> None:
+        self._executor = executor
+        self._commit = commit
+        self._lock = threading.Lock()
+        self._waiting: dict[UserKey, list[Job]] = {}
+
+    def add(self, key: UserKey, job: Job) -> None:
+        with self._lock:
+            waiting = self._waiting.get(key)
+            if waiting is not None:
+                waiting.append(job)
+                return
+            self._waiting[key] = [job]
+        try:
+            self._executor.submit(self._drain, key)
+        except RuntimeError as error:
+            with self._lock:
+                del self._waiting[key]
+            raise StoreUnavailable("the store is closed") from error
+
+    def _drain(self, key: UserKey) -> None:
+        while True:
+            with self._lock:
+                waiting = self._waiting[key]
+                if not waiting:
+                    del self._waiting[key]
+                    return
+                self._waiting[key] = waiting[MOST:]
+            self._commit(key, waiting[:MOST])
+
+
+def commit(file: Writable, jobs: list[Job]) -> None:
+    """Commits a group and tells each job how it went. Never raises: an error belongs to the jobs."""
+
+    def together(connection: Connection) -> list[tuple[Job, Done | Refused]]:
+        return [(job, job.work(connection)) for job in jobs if job.begin()]
+
+    try:
+        outcomes: list[tuple[Job, Done | Refused]] = file.write(together)
+    except Exception as error:  # noqa: BLE001 - whatever it is, those who wait in another thread must learn of it
+        if len(jobs) == 1 or isinstance(error, StoreError):
+            for job in jobs:
+                job.fail(error)
+        else:
+            for job in jobs:
+                commit(file, [job])
+        return
+    clean = not any(isinstance(done, Done) and done.scrub for _, done in outcomes) or file.scrub()
+    for job, done in outcomes:
+        if isinstance(done, Refused):
+            job.fail(done.error)
+        elif done.scrub and not clean:
+            job.fail(StoreUnavailable("erased, but a reader holds on to the log that still has it; erase again"))
+        else:
+            job.succeed(done.value)

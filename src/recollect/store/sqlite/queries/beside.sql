@@ -1,0 +1,52 @@
+-- name: head
+-- The newest log entry. Erasing is an entry itself, so the head never goes back.
+SELECT max(
+    coalesce((SELECT max(seq) FROM turns), 0),
+    coalesce((SELECT max(seq) FROM records), 0),
+    coalesce((SELECT max(seq) FROM endings), 0)
+)
+
+-- name: endings
+-- Retirements and erasures, in order, for the log.
+SELECT seq, op, id, at FROM endings WHERE seq > :after ORDER BY seq LIMIT :limit
+
+-- name: live_turns
+-- How many turns are visible now.
+SELECT count(*) FROM turns WHERE retired IS NULL
+
+-- name: live_records
+-- How many records of each noun are visible now.
+SELECT noun, count(*) FROM records WHERE retired IS NULL GROUP BY noun ORDER BY noun
+
+-- name: sizes
+-- The number of snapshots, and the bytes of the file; nobody's file has no bytes.
+SELECT
+    (SELECT count(*) FROM snapshots),
+    CASE WHEN EXISTS (SELECT 1 FROM meta) THEN (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
+    ELSE 0 END
+
+-- name: cursors
+-- Every step's place in the log.
+SELECT step, position, due, attempts, error, parked, body FROM cursors ORDER BY step
+
+-- name: lease
+-- Who may run this user's work.
+SELECT holder, fence, expires FROM lease
+
+-- name: snapshots_by_id
+-- These snapshots.
+SELECT id, at, known, body, is_full FROM snapshots WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id
+
+-- name: snapshots
+-- The newest snapshots before a moment.
+SELECT id, at, known, body, is_full FROM snapshots WHERE at < :before ORDER BY at DESC, id LIMIT :limit
+
+-- name: blobs
+-- The texts with these hashes.
+SELECT hash, text FROM blobs WHERE hash IN (SELECT value FROM json_each(:hashes))
+
+-- name: notes
+-- The notes with these names, and those whose name begins with :prefix (between it and :beyond).
+SELECT name, body, expires FROM notes
+WHERE name IN (SELECT value FROM json_each(:names)) OR (name >= :prefix AND name < :beyond)
+ORDER BY name

@@ -1,0 +1,52 @@
+-- name: newest_documents
+-- The newest version of every document of a kind, or with :some only of these names.
+SELECT name, version, body, recorded_at FROM documents AS newest
+WHERE tenant = :tenant AND kind = :kind AND (NOT :some OR name IN (SELECT value FROM json_each(:names)))
+    AND version = (
+        SELECT max(version) FROM documents WHERE tenant = newest.tenant AND kind = newest.kind AND name = newest.name
+    )
+ORDER BY name
+
+-- name: versions
+-- Every version of a document, oldest first.
+SELECT name, version, body, recorded_at FROM documents
+WHERE tenant = :tenant AND kind = :kind AND name = :name
+ORDER BY version
+
+-- name: add_document
+-- A version of a document.
+INSERT INTO documents (tenant, kind, name, version, recorded_at, body)
+VALUES (:tenant, :kind, :name, :version, :recorded_at, :body)
+
+-- name: delete_document
+-- All versions of a document; says which there were.
+DELETE FROM documents WHERE tenant = :tenant AND kind = :kind AND name = :name RETURNING version
+
+-- name: hint
+-- When a user has work due next.
+INSERT OR REPLACE INTO hints (digest, due) VALUES (?, ?)
+
+-- name: drop_hint
+-- Nothing is due for a user.
+DELETE FROM hints WHERE digest = ?
+
+-- name: due
+-- Whose hint is due, the longest waiting first.
+SELECT digest FROM hints WHERE due <= :now ORDER BY due, digest LIMIT :limit
+
+-- name: epoch
+-- How often a user was wiped.
+SELECT epoch FROM tombstones WHERE digest = :digest
+
+-- name: bury
+-- A user is being wiped, from now on.
+INSERT INTO tombstones (digest, epoch, finished) VALUES (:digest, 1, 0)
+ON CONFLICT (digest) DO UPDATE SET epoch = epoch + 1, finished = 0
+
+-- name: buried
+-- Nothing of the user is left.
+UPDATE tombstones SET finished = 1 WHERE digest = :digest
+
+-- name: unfinished
+-- Users of whom something may be left.
+SELECT digest FROM tombstones WHERE NOT finished ORDER BY digest

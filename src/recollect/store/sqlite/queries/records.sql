@@ -1,0 +1,47 @@
+-- name: columns
+-- A record version, in the order in which rows are read.
+noun, id, text, persona, lane, key, status, origin, sources, entities, at, due, valid_from, valid_to, tokens, family,
+body, seq, version, recorded_at, retired, retired_at
+
+-- name: some
+-- Records under conditions that are put in; two of these are joined when the past is asked for.
+SELECT {columns} FROM records WHERE {conditions}
+
+-- name: by_id
+-- The versions of these records that were visible at :known.
+SELECT {columns} FROM records
+WHERE id IN (SELECT value FROM json_each(:ids)) AND seq <= :known AND (retired IS NULL OR retired > :known)
+ORDER BY seq
+
+-- name: by_id_ever
+-- Every version of these records up to :known.
+SELECT {columns} FROM records
+WHERE id IN (SELECT value FROM json_each(:ids)) AND seq <= :known
+ORDER BY seq
+
+-- name: by_seq
+-- The versions that these entries wrote, if visible at :known.
+SELECT {columns} FROM records
+WHERE seq IN (SELECT value FROM json_each(:seqs)) AND seq <= :known AND (retired IS NULL OR retired > :known)
+ORDER BY seq
+
+-- name: by_source
+-- Live versions that rest on any of these turns, or with :ever also the ended ones.
+SELECT {columns} FROM records
+WHERE seq IN (SELECT seq FROM record_sources WHERE turn IN (SELECT value FROM json_each(:turns)))
+    AND (:ever OR retired IS NULL)
+ORDER BY seq
+
+-- name: by_entity
+-- Versions of one noun, visible at :known, that name any of these entities, newest first.
+SELECT {columns} FROM records
+WHERE seq IN (SELECT seq FROM record_entities WHERE ref IN (SELECT value FROM json_each(:refs)))
+    AND noun = :noun AND seq <= :known AND (retired IS NULL OR retired > :known)
+    AND (:any_persona OR persona IS :persona)
+    AND (:any_status OR status IN (SELECT value FROM json_each(:statuses)))
+ORDER BY at DESC, seq DESC
+LIMIT :limit
+
+-- name: entries
+-- Versions in the order in which they were written, with their stems, for the log.
+SELECT {columns}, stems FROM records WHERE seq > :after ORDER BY seq LIMIT :limit

@@ -1,0 +1,44 @@
+-- name: turns
+-- Visible turns that hold any of the stems, best first. The caller stops reading once it has enough, so only what is
+-- read is looked up in the table.
+SELECT turn_words.rowid, turn_words.rank
+FROM turn_words CROSS JOIN turns ON turns.seq = turn_words.rowid
+WHERE turn_words MATCH :stems
+    AND turns.seq <= :known AND (turns.retired IS NULL OR turns.retired > :known)
+    AND (:any_persona OR turns.persona IS :persona)
+    AND (:any_lane OR turns.lane IS :lane)
+ORDER BY turn_words.rank
+
+-- name: records
+-- Visible active records that hold any of the stems, best first; what belongs to no persona is let through.
+SELECT record_words.rowid, record_words.rank
+FROM record_words CROSS JOIN records ON records.seq = record_words.rowid
+WHERE record_words MATCH :stems
+    AND records.seq <= :known AND (records.retired IS NULL OR records.retired > :known)
+    AND records.status = 'ACTIVE'
+    AND (:any_persona OR records.persona IS :persona OR records.persona IS NULL)
+    AND (:any_lane OR records.lane IS :lane)
+    AND (:any_noun OR records.noun IN (SELECT value FROM json_each(:nouns)))
+ORDER BY record_words.rank
+
+-- name: embedder
+-- The number under which an embedder's traces lie.
+SELECT number FROM embedders WHERE name = :name
+
+-- name: traces
+-- One embedder's traces, in order; :base is where they begin.
+SELECT slot - :base, place, noun, id, at, role, persona, lane, session, speaker, vector FROM traces
+WHERE slot > :base + :after AND slot < :end
+ORDER BY slot
+LIMIT :limit
+
+-- name: untraced
+-- Entries of live turns and live records with stems that have no trace at :base.
+SELECT seq FROM turns
+WHERE retired IS NULL AND seq > :after AND NOT EXISTS (SELECT 1 FROM traces WHERE slot = :base + turns.seq)
+UNION ALL
+SELECT seq FROM records
+WHERE retired IS NULL AND stems <> '' AND seq > :after
+    AND NOT EXISTS (SELECT 1 FROM traces WHERE slot = :base + records.seq)
+ORDER BY 1
+LIMIT :limit

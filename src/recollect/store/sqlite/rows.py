@@ -1,0 +1,140 @@
+"""Rows of the tables as values of the protocol, and times as numbers."""
+
+import json
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from recollect.clock import from_micros, micros
+from recollect.errors import StoreCorrupt
+from recollect.store.base import Cursor, Lease, Note, Row, StoredSnapshot, Trace
+from recollect.store.codec import decode_json, decode_parts
+from recollect.types import StoredTurn
+
+T = TypeVar("T")
+
+_EXACT_AS_FLOAT = 2**52
+"""Up to here (the year 2112) a float of seconds tells microseconds apart."""
+
+
+def built(build: Callable[[tuple[Any, ...]], T], found: Iterable[tuple[Any, ...]]) -> tuple[T, ...]:
+    """Rows as values; a row that makes no sense is damage, not a mistake of the caller."""
+    try:
+        return tuple(map(build, found))
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        raise StoreCorrupt(
+            f"a data file is damaged (a row cannot be read: {error!r}); restore it from a backup"
+        ) from error
+
+
+def time(value: int) -> datetime:
+    """The moment of a number of microseconds; the quick way is the one that nearly all take."""
+    return datetime.fromtimestamp(value / 1e6, UTC) if 0 <= value < _EXACT_AS_FLOAT else from_micros(value)
+
+
+def time_or_none(value: int | None) -> datetime | None:
+    return None if value is None else time(value)
+
+
+def number_or_none(value: datetime | None) -> int | None:
+    return None if value is None else micros(value)
+
+
+def names(text: str | None) -> tuple[str, ...]:
+    """A list of names as a record's row keeps it: NULL for none."""
+    return () if text is None else tuple(json.loads(text))
+
+
+def names_text(values: tuple[str, ...]) -> str | None:
+    return json.dumps(values) if values else None
+
+
+def stems_of(text: str) -> tuple[str, ...]:
+    return tuple(text.split(" ")) if text else ()
+
+
+def turn(row: tuple[Any, ...]) -> StoredTurn:
+    return StoredTurn(
+        seq=row[0],
+        place=row[1],
+        id=row[2],
+        version=row[3],
+        role=row[4],
+        text=row[5],
+        at=time(row[6]),
+        recorded_at=time(row[7]),
+        retired=row[8],
+        persona=row[9],
+        lane=row[10],
+        conversation=row[11],
+        speaker=row[12],
+        reply_to=row[13],
+        origin=row[14],
+        parts=decode_parts(row[15]),
+        snapshot=row[16],
+        session=row[17],
+        position=row[18],
+        number=row[19],
+        tokens=row[20],
+        family=row[21],
+    )
+
+
+def record(row: tuple[Any, ...]) -> Row:
+    return Row(
+        noun=row[0],
+        id=row[1],
+        text=row[2],
+        persona=row[3],
+        lane=row[4],
+        key=row[5],
+        status=row[6],
+        origin=row[7],
+        sources=names(row[8]),
+        entities=names(row[9]),
+        at=time(row[10]),
+        due=time_or_none(row[11]),
+        valid_from=time_or_none(row[12]),
+        valid_to=time_or_none(row[13]),
+        tokens=row[14],
+        family=row[15],
+        body=row[16],
+        seq=row[17],
+        version=row[18],
+        recorded_at=time(row[19]),
+        retired=row[20],
+        retired_at=time_or_none(row[21]),
+    )
+
+
+def trace(row: tuple[Any, ...]) -> Trace:
+    seq, place, noun, name, at, *rest = row
+    return Trace(seq, place, noun, name, time(at), *rest)
+
+
+def cursor(row: tuple[Any, ...]) -> Cursor:
+    step, position, due, attempts, error, parked, body = row
+    return Cursor(
+        step=step,
+        position=position,
+        due=time_or_none(due),
+        attempts=attempts,
+        error=error,
+        parked=bool(parked),
+        body=decode_json(body),
+    )
+
+
+def lease(row: tuple[Any, ...]) -> Lease:
+    holder, fence, expires = row
+    return Lease(holder=holder, fence=fence, expires=time(expires))
+
+
+def snapshot(row: tuple[Any, ...]) -> StoredSnapshot:
+    name, at, known, body, full = row
+    return StoredSnapshot(id=name, at=time(at), known=known, body=body, full=bool(full))
+
+
+def note(row: tuple[Any, ...]) -> Note:
+    name, body, expires = row
+    return Note(name=name, body=body, expires=time_or_none(expires))

@@ -1,0 +1,214 @@
+"""The embedded store: a folder with one file per user and a catalog."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import StoreUnavailable
+from recollect.store.base import Answers, Decide, Health, LogEntry, Query, UserKey, Written
+from recollect.store.sqlite import driver
+from recollect.store.sqlite.backup import Copy
+from recollect.store.sqlite.catalog import SqliteCatalog
+from recollect.store.sqlite.catalogfile import CatalogFile
+from recollect.store.sqlite.driver import Connection
+from recollect.store.sqlite.groups import Done, Groups, Job, Refused, commit
+from recollect.store.sqlite.layout import Layout, companions_of
+from recollect.store.sqlite.migrate import migrate, migrations, newest
+from recollect.store.sqlite.openfiles import OpenFiles
+from recollect.store.sqlite.reading import answer
+from recollect.store.sqlite.restoring import restore
+from recollect.store.sqlite.threads import Threads
+from recollect.store.sqlite.userfile import UserFile, remove_file
+from recollect.store.sqlite.writing import apply
+
+OPEN_FILES = 64
+"""User files open at once; each takes up to six descriptors."""
+PATIENCE_SECONDS = 30.0
+"""How long a write waits for other processes before it gives up, having written nothing."""
+_READERS, _WRITERS = 8, 16
+
+
+def _no_secret(_: str) -> bytes | None:
+    return None
+
+
+class SqliteStore:
+    """Safe with several processes on the same folder.
+
+    `secret` gives the key that encrypts a user's file, by digest; None leaves it plain.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        open_files: int = OPEN_FILES,
+        patience: float = PATIENCE_SECONDS,
+        secret: Callable[[str], bytes | None] = _no_secret,
+    ) -> None:
+        self._layout = Layout.of(folder)
+        self._patience = patience
+        self._secret = secret
+        self._readers, self._writers = Threads(_READERS, "read"), Threads(_WRITERS, "write")
+        self._file = CatalogFile(self._layout.catalog)
+        self._catalog = SqliteCatalog(self._layout, self._file, in_thread=self._writers.run, secret=secret)
+        self._files = OpenFiles(open_files, self._make_file)
+        self._groups = Groups(self._writers.executor, self._commit)
+        self._nobody = Nobody()
+
+    @property
+    def catalog(self) -> SqliteCatalog:
+        return self._catalog
+
+    async def open(self) -> None:
+        driver.require_sound_library(driver.version())
+        await self._writers.run(self._open)
+
+    def _open(self) -> None:
+        self._file.open()
+        for digest in self._file.unfinished_burials():
+            path = self._layout.user(digest)
+            if path.parent.is_dir():
+                remove_file(path)
+            self._file.finish_burial(digest)
+
+    async def close(self) -> None:
+        """Waits for what has begun; hints are written, files closed."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._writers.close()
+        self._readers.close()
+        self._files.close()
+        if self._file.is_open:
+            self._catalog.flush()
+        self._file.close()
+        self._nobody.close()
+
+    def user(self, key: UserKey) -> "SqliteUser":
+        return SqliteUser(self, key)
+
+    async def health(self) -> Health:
+        return await self._readers.run(self._health)
+
+    def _health(self) -> Health:
+        paths = list(self._layout.all_users())
+        sizes = [
+            part.stat().st_size
+            for path in (self._layout.catalog, *paths)
+            for part in (path, *companions_of(path))
+            if part.exists()
+        ]
+        damage = self._file.read(lambda connection: connection.execute("PRAGMA quick_check").fetchall())
+        problems = [f"catalog.db: {text}" for (text,) in damage if text != "ok"]
+        problems += [f"users/{digest}: wiping it was not finished" for digest in self._file.unfinished_burials()]
+        return Health(
+            backend="sqlite",
+            version=driver.version(),
+            schema=newest("user"),
+            users=len(paths),
+            bytes=sum(sizes),
+            problems=tuple(problems),
+        )
+
+    async def backup(self, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
+        copy = Copy(self._layout, Layout.of(target), secret=self._secret)
+        return await copy.make(self._writers.run, progress=progress)
+
+    # --- for its users ---------------------------------------------------------------------------------------------
+
+    async def read(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
+        return await self._readers.run(lambda: self._read(key, queries))
+
+    def _read(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
+        with self._files.borrow(key) as file:
+            found = file.read(lambda connection: answer(connection, queries))
+        return found if found is not None else self._nobody.answer(queries)
+
+    async def write(self, key: UserKey, work: Callable[[Connection], Done | Refused]) -> Any:
+        """Waits for the job's turn and its commit; a job whose turn does not come in time is withdrawn."""
+        job = Job(work)
+        self._groups.add(key, job)
+        waiting = asyncio.wrap_future(job.future)
+        done, _ = await asyncio.wait({waiting}, timeout=self._patience)
+        if not done and job.future.cancel():
+            raise StoreUnavailable(
+                f"another process kept this user's file for {self._patience:g} s; nothing was stored"
+            )
+        return await waiting
+
+    def _commit(self, key: UserKey, jobs: list[Job]) -> None:
+        with self._files.borrow(key) as file:
+            commit(file, jobs)
+
+    async def wipe(self, key: UserKey) -> None:
+        await self._writers.run(lambda: self._wipe(key))
+
+    def _wipe(self, key: UserKey) -> None:
+        with self._files.borrow(key) as file:
+            file.wipe(bury=lambda: self._file.bury(key.digest))
+            self._file.finish_burial(key.digest)
+
+    def _make_file(self, key: UserKey) -> UserFile:
+        digest = key.digest
+        return UserFile(
+            self._layout.user(digest),
+            key,
+            epoch=lambda: self._file.epoch(digest),
+            secret=self._secret(digest),
+        )
+
+
+class Nobody:
+    """Answers for a user who has no file: whatever the queries are, from an empty database."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: Connection | None = None
+
+    def answer(self, queries: Sequence[Query[Any]]) -> Answers:
+        with self._lock:
+            if self._connection is None:
+                self._connection = driver.in_memory()
+                migrate(self._connection, migrations("user"))
+            return answer(self._connection, queries)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+
+class SqliteUser:
+    """One user's memory in their own file."""
+
+    def __init__(self, store: SqliteStore, key: UserKey) -> None:
+        self._store = store
+        self._key = key
+
+    async def read(self, *queries: Query[Any]) -> Answers:
+        return await self._store.read(self._key, queries)
+
+    async def write(self, decide: Decide, *queries: Query[Any]) -> Written:
+        def work(connection: Connection) -> Done | Refused:
+            answers = answer(connection, queries)
+            try:
+                change = decide(answers)
+            except Exception as error:  # noqa: BLE001 - the decision is the caller's, and so is what it raises
+                return Refused(error)
+            return Done(apply(connection, change), scrub=change.erase is not None)
+
+        return await self._store.write(self._key, work)
+
+    async def restore(self, entries: Sequence[LogEntry]) -> None:
+        def work(connection: Connection) -> Done | Refused:
+            restore(connection, entries)
+            return Done(None, scrub=any(entry.op == "erase" for entry in entries))
+
+        await self._store.write(self._key, work)
+
+    async def wipe(self) -> None:
+        await self._store.wipe(self._key)

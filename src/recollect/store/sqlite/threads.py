@@ -1,0 +1,34 @@
+"""Work that blocks, done in threads of the store's own."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+from recollect.errors import StoreUnavailable
+
+T = TypeVar("T")
+
+
+class InThread(Protocol):
+    """Runs a function in a thread and waits for its result."""
+
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+class Threads:
+    """A named pool of threads; closed, it takes no more work."""
+
+    def __init__(self, count: int, name: str) -> None:
+        self.executor = ThreadPoolExecutor(count, thread_name_prefix=f"recollect-{name}")
+
+    async def run(self, work: Callable[[], T], /) -> T:
+        try:
+            future = self.executor.submit(work)
+        except RuntimeError as error:
+            raise StoreUnavailable("the store is closed") from error
+        return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        """Waits for what has begun."""
+        self.executor.shutdown()

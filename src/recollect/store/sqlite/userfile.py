@@ -1,0 +1,231 @@
+"""One user's file: a connection that reads, one that writes, and the care that both are of the file that counts.
+
+Other processes may wipe the user or put a restored file in its place at any time. Wiping and replacing unlink the file
+under the sidecar lock, so whoever holds that lock, or merely looks, compares the inode of what it has open with what
+stands in the folder, and opens anew when they differ.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from recollect.errors import StoreCorrupt
+from recollect.store.base import UserKey
+from recollect.store.sqlite.driver import Connection, connect, roll_back, truncate_log
+from recollect.store.sqlite.failures import is_of_the_file, translating
+from recollect.store.sqlite.layout import companions_of, lock_of, make_folder, sync_folder
+from recollect.store.sqlite.migrate import migrate, migrations, newest, refuse_newer, schema_of
+from recollect.store.sqlite.sidecar import Sidecar, inode_of
+
+T = TypeVar("T")
+Work = Callable[[Connection], T]
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    connection: Connection
+    inode: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a file says it belongs to, and which life of theirs it is."""
+
+    key: UserKey
+    epoch: int
+
+
+def identity_of(connection: Connection) -> Identity | None:
+    """None for a file that was created but never written to."""
+    meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+    if not meta:
+        return None
+    return Identity(UserKey(meta["tenant"], meta["user"]), int(meta["epoch"]))
+
+
+class UserFile:
+    """Opens what is needed when it is needed. `read` and `write` may be called from any thread.
+
+    `epoch` says how often the user was wiped so far; a file of an earlier life is a remnant and is never read.
+    """
+
+    def __init__(self, path: Path, key: UserKey, *, epoch: Callable[[], int], secret: bytes | None = None) -> None:
+        self.path = path
+        self.key = key
+        self._epoch = epoch
+        self._secret = secret
+        self._sidecar = Sidecar(lock_of(path))
+        self._reading, self._writing = threading.Lock(), threading.Lock()
+        self._reader: _Open | None = None
+        self._writer: _Open | None = None
+
+    def read(self, work: Work[T]) -> T | None:
+        """What `work` makes of one consistent state; None when there is no file."""
+        with self._reading, translating(self.path):
+            connection = self._current_reader()
+            if connection is None:
+                return None
+            try:
+                connection.execute("BEGIN")
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                self._drop_reader()
+                raise
+            return result
+
+    def write(self, work: Work[T]) -> T:
+        """Commits what `work` writes, under the lock; synced when this returns."""
+        with self._writing, translating(self.path):
+            make_folder(self.path.parent)
+            with self._sidecar.held():
+                return self._transact(self._current_writer(), work)
+
+    def _transact(self, connection: Connection, work: Work[T]) -> T:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            refuse_newer(schema_of(connection), newest("user"))
+            result = work(connection)
+            connection.execute("COMMIT")
+        except BaseException as failure:
+            if is_of_the_file(failure):
+                self._drop_writer()
+            else:
+                roll_back(connection)
+            raise
+        return result
+
+    def scrub(self) -> bool:
+        """Leaves nothing of what was deleted in the write-ahead log; False when readers kept it from finishing."""
+        with self._writing, translating(self.path):
+            return self._writer is None or truncate_log(self._writer.connection)
+
+    def wipe(self, *, bury: Callable[[], None]) -> None:
+        """Removes the file. `bury` records durably that the user is gone, before anything is removed."""
+        with self._writing, self._reading, translating(self.path):
+            if not self.path.parent.is_dir():
+                return
+            with self._sidecar.held():
+                if inode_of(self.path) is not None:
+                    bury()
+                self._close_connections()
+                remove_file(self.path)
+                self._sidecar.remove()
+            self._sidecar.close()
+
+    def close(self) -> None:
+        with self._writing, self._reading:
+            self._close_connections()
+            self._sidecar.close()
+
+    def _current_reader(self) -> Connection | None:
+        found = inode_of(self.path)
+        if self._reader is not None and self._reader.inode == found:
+            return self._reader.connection
+        self._drop_reader()
+        while found is not None:
+            connection = self._open_reader()
+            after = inode_of(self.path)
+            if connection is not None and after == found:
+                self._reader = _Open(connection, found)
+                return connection
+            if connection is None and after == found:
+                return None
+            if connection is not None:
+                connection.close()
+            found = after
+        return None
+
+    def _open_reader(self) -> Connection | None:
+        """A connection that reads; None when the file is a remnant or never got as far as an identity."""
+        connection = connect(self.path, writes=False, key=self._secret)
+        try:
+            schema = schema_of(connection)
+            refuse_newer(schema, newest("user"))
+            if schema == newest("user"):
+                if self._belongs(connection):
+                    return connection
+                connection.close()
+                return None
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()
+        self._upgrade()
+        return self._open_reader()
+
+    def _upgrade(self) -> None:
+        """Brings the file up to date, under a descriptor of its own: the other belongs to whoever writes."""
+        sidecar = Sidecar(lock_of(self.path))
+        with (
+            closing(sidecar),
+            sidecar.held(),
+            closing(connect(self.path, create=True, key=self._secret)) as connection,
+        ):
+            migrate(connection, migrations("user"))
+
+    def _current_writer(self) -> Connection:
+        found = inode_of(self.path)
+        if self._writer is not None and self._writer.inode == found:
+            return self._writer.connection
+        self._drop_writer()
+        connection = self._open_writer()
+        if not self._belongs(connection):
+            if identity_of(connection) is not None:
+                connection.close()
+                remove_file(self.path)
+                connection = self._open_writer()
+            self._sign(connection)
+        if found is None:
+            sync_folder(self.path.parent)
+        self._writer = _Open(connection, inode_of(self.path))
+        return connection
+
+    def _open_writer(self) -> Connection:
+        connection = connect(self.path, create=True, key=self._secret)
+        try:
+            migrate(connection, migrations("user"))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _belongs(self, connection: Connection) -> bool:
+        """Whether this is the user's file, of this life; another user's file under this name is damage."""
+        identity = identity_of(connection)
+        if identity is None:
+            return False
+        if identity.key != self.key:
+            raise StoreCorrupt(f"{self.path} belongs to another user; restore it from a backup")
+        return identity.epoch >= self._epoch()
+
+    def _sign(self, connection: Connection) -> None:
+        signature = {"tenant": self.key.tenant, "user": self.key.user, "epoch": str(self._epoch())}
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", list(signature.items()))
+        connection.execute("COMMIT")
+
+    def _drop_reader(self) -> None:
+        if self._reader is not None:
+            self._reader.connection.close()
+            self._reader = None
+
+    def _drop_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.connection.close()
+            self._writer = None
+
+    def _close_connections(self) -> None:
+        self._drop_reader()
+        self._drop_writer()
+
+
+def remove_file(path: Path) -> None:
+    """Removes a data file and its companions. The file goes first: without it, SQLite discards a log it finds."""
+    path.unlink(missing_ok=True)
+    for companion in companions_of(path):
+        companion.unlink(missing_ok=True)
+    sync_folder(path.parent)

@@ -1,0 +1,7 @@
+"""The published contract, on both stores."""
+
+from recollect.testing import StoreConformance
+
+
+class TestStores(StoreConformance):
+    """Runs on the fixture `store`, which is each backend in turn."""
