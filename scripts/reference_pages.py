@@ -14,7 +14,8 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from recollect.assemble import recipe as model, recipes
+from recollect.assemble import recipe as model
+from recollect.assemble import recipe_book as recipes
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.titles import HEADINGS, SECTION_IDS, UNTRIMMED
 from recollect.deliver.cli.app import program

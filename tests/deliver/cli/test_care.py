@@ -136,4 +136,4 @@ def test_data_of_a_newer_version_is_refused(writer: CommandLine, tmp_path: Path)
             connection.execute("PRAGMA user_version = 9999")
     outcome = writer("record", "hello", *ANA)
     assert (outcome.code, one_line(outcome.err)) == (1, True)
-    assert "newer" in outcome.err
+    assert "upgrade" in outcome.err

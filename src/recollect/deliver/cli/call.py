@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
@@ -18,7 +17,7 @@ from recollect.clock import instant
 from recollect.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
     from recollect.sync import Recollect
 
@@ -85,7 +84,9 @@ class Call:
     def memory(self, *, create: bool = False, **options: Any) -> Iterator["Recollect"]:
         """The memory, opened. Only a command that writes may `create` it, so that a wrong folder is noticed."""
         now = self.at
-        if not create and "://" not in self.data and not Path(self.data).is_dir():
+        from recollect import store
+
+        if not create and not store.exists(self.data):
             raise NotFound(f"there is no memory in {self.data!r}; record something first, or name its folder with --data")
         from recollect.sync import Recollect
 
@@ -93,17 +94,23 @@ class Call:
         with Recollect(self.data, clock=clock, tenant=self.tenant, **options) as memory:
             yield memory
 
-    def console(self) -> "Console":
-        from rich.console import Console
-
-        return Console(highlight=False)
-
     def answer(self, value: object, render: "Callable[[], RenderableType | str]") -> None:
         """The value as JSON, or what `render` makes of it for people."""
         if self.json:
             self.emit(value)
         else:
-            self.console().print(render())
+            self.show(render())
+
+    def show(self, *parts: "RenderableType | str") -> None:
+        """Prints for people, without the blanks that fill tables up to the terminal's edge."""
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(highlight=False)
+        with console.capture() as caught:
+            for part in parts:
+                console.print(Text(part) if isinstance(part, str) else part)
+        typer.echo("\n".join(line.rstrip(" ") for line in caught.get().split("\n")), nl=False, color=True)
 
     def emit(self, value: object) -> None:
         from recollect.deliver import plain

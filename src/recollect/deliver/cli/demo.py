@@ -65,13 +65,8 @@ def demo(
             }
         )
         return
-    console = call.console()
-    if not brief:
-        for part in _story(turns):
-            console.print(part)
-    console.print(show.context(built) if not brief else show.figures(built))
-    for part in _next(folder, tries):
-        console.print(part)
+    told = () if brief else _story(turns)
+    call.show(*told, show.figures(built) if brief else show.context(built), *_next(folder, tries))
 
 
 def _answered(turns: "Sequence[StoredTurn]") -> dict[str, str]:
@@ -86,10 +81,10 @@ def _answered(turns: "Sequence[StoredTurn]") -> dict[str, str]:
 def suggestions(folder: Path, given: Mapping[str, str], *, recipe: str | None) -> list[Try]:
     """Commands for what to look at next; they need RECOLLECT_DATA and RECOLLECT_USER set as shown above them."""
     other = "companion-text" if recipe != "companion-text" else "companion"
-    now = "--at 2026-03-14T16:52:00Z"
+    now = "--at 2026-03-14T16:52Z"
     return [
         Try(command=f'recollect context "yes" -p nikita -r {other} {now}', shows="the same moment by another recipe"),
-        Try(command=f'recollect context "and the hotel?" -p nikita -l trip -r lanes {now}', shows="another lane"),
+        Try(command=f'recollect context "the hotel?" -p nikita -l trip -r lanes {now}', shows="another lane"),
         Try(command=f'recollect context "is my knee ok?" -p mateo {now}', shows="another persona, with its own memory"),
         Try(command='recollect search "who gave her the billing project?" --explain', shows="recall, with its reasons"),
         Try(command=f"recollect replay {given['mon-07']}", shows="what the model saw for “why?”, byte for byte"),
@@ -104,23 +99,24 @@ def _story(turns: "Sequence[StoredTurn]") -> "Iterator[RenderableType]":
     from rich.table import Table
     from rich.text import Text
 
-    from recollect.deliver.cli.show import excerpt
-
     yield Rule(Text("The story", style="bold"), align="left", style="dim")
     yield Text(f"{len(turns)} turns of Ana with two personas. Each row is one conversation.\n", style="dim")
-    rows = Table.grid(padding=(0, 2))
-    for style in ("dim", "bold", "magenta", ""):
-        rows.add_column(style=style, no_wrap=bool(style), overflow="fold")
+    rows = Table.grid(padding=(0, 2), expand=True)
+    for style, width in (("dim", 16), ("bold", 6), ("magenta", 9)):
+        rows.add_column(style=style, width=width)
+    rows.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    rows.add_column(style="dim", width=7, justify="right")
     for first, count in _conversations(turns):
         where = f"lane {first.lane}" if first.lane else ""
-        said = f"{excerpt(first.text, length=56)}  (+{count - 1})"
-        rows.add_row(first.at.strftime("%a %d %b %H:%M"), first.persona or "", where, Text(said))
+        rows.add_row(first.at.strftime("%a %d %b %H:%M"), first.persona, where, Text(first.text), f"{count} turns")
     yield rows
     yield Text()
     yield Text("Now, Sat 14 Mar 16:52 UTC, Ana writes: ", end="").append("yes", style="bold green")
     yield Text()
+    notes = Table.grid(padding=(0, 1))
     for line in NOTICE:
-        yield Text.assemble((" • ", "cyan"), line)
+        notes.add_row(Text("•", style="cyan"), line)
+    yield notes
     yield Text()
 
 
@@ -142,4 +138,4 @@ def _next(folder: Path, tries: Sequence[Try]) -> "Iterator[RenderableType]":
     yield Rule(Text("Try next", style="bold"), align="left", style="dim")
     yield Text(f"export RECOLLECT_DATA={shlex.quote(str(folder))} RECOLLECT_USER=ana", style="bold cyan", overflow="fold")
     for entry in tries:
-        yield Text.assemble((entry.command, "cyan"), ("  # ", "dim"), (entry.shows, "dim"), overflow="fold")
+        yield Text.assemble((f"# {entry.shows}\n", "dim"), (entry.command, "cyan"), overflow="fold")

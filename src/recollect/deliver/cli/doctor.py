@@ -26,7 +26,7 @@ SAMPLES = 9
 INSTANT = 0.000_02
 """A flush of a written page in fewer seconds than this has not reached a disk."""
 LOW_SPACE = 512 * 1024 * 1024
-TOKENS_OF_SAMPLE = 4
+TOKENS_OF_SAMPLE = 5
 SAMPLE = "What did we promise?"
 EXTRAS = {
     "postgres": ("psycopg", "a PostgreSQL store"),
@@ -72,7 +72,7 @@ def examine(call: Call) -> Iterator[Check]:
 
 def _folder(folder: Path) -> Iterator[Check]:
     if not folder.is_dir():
-        yield Check(name="folder", verdict="degraded", detail=f"{folder} is not there yet; the first record makes it")
+        yield Check(name="folder", verdict="degraded", detail=f"{folder} is not there yet; recording a turn makes it")
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -116,7 +116,9 @@ def _flush(folder: Path) -> Check:
 
 
 def _store(call: Call) -> Iterator[Check]:
-    if "://" not in call.data and not Path(call.data).is_dir():
+    from recollect import store
+
+    if not store.exists(call.data):
         return
     try:
         with call.memory() as memory:

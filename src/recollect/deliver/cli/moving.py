@@ -71,8 +71,11 @@ def restore(
     call: Call, source: Annotated[Path, typer.Argument(metavar="BACKUP", help="A backup.", exists=True, file_okay=False)]
 ) -> None:
     """Bring a backup back into an empty folder (--data)."""
+    from recollect import store
     from recollect.sync import Recollect
 
+    if not store.exists(str(source)):
+        raise NotFound(f"{str(source)!r} is no backup: there is no memory in it")
     if "://" in call.data:
         raise NotFound("restore brings a folder back; a database is restored with its own tools")
     target = Path(call.data)

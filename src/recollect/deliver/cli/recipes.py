@@ -10,7 +10,7 @@ from recollect.deliver.cli.call import Call
 
 def listed(call: Call) -> None:
     """List the recipes that come with Recollect."""
-    from recollect.assemble import recipes
+    from recollect.assemble import recipe_book as recipes
     from recollect.deliver.cli import tables
 
     found = [recipes.load(name) for name in recipes.names()]
@@ -32,7 +32,7 @@ def shown(
     call: Call, recipe: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A recipe's name, or its TOML file.")]
 ) -> None:
     """Show a recipe whole, with what it inherits."""
-    from recollect.assemble import recipes
+    from recollect.assemble import recipe_book as recipes
     from recollect.deliver.cli import tables
 
     found = recipes.load(recipe)
@@ -47,7 +47,7 @@ def checked(
 
     An error names the field and the nearest right one.
     """
-    from recollect.assemble import recipes
+    from recollect.assemble import recipe_book as recipes
 
     found = recipes.load(file)
     call.answer(

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -24,6 +25,7 @@ RECALLED = 6
 EXCERPT = 160
 
 _MARKER = re.compile(r"\[(/?)([^\[\]]+)\]")
+_BUDGETS = frozenset({"target", "cap"})
 _PLAIN = "white"
 _COLOURS = {
     "persona": "bright_white",
@@ -61,6 +63,23 @@ class Stretch:
         return _COLOURS.get(self.section, _PLAIN)
 
 
+@dataclass(frozen=True, slots=True)
+class Striped:
+    """Words behind a stripe that runs along all their lines, also along those that the terminal's width makes."""
+
+    words: Text
+    stripe: str
+    style: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        style = console.get_style(self.style)
+        room = options.update(width=max(1, options.max_width - len(self.stripe) - 1))
+        for line in console.render_lines(self.words, room, pad=False):
+            yield Segment(f"{self.stripe} ", style)
+            yield from line
+            yield Segment.line()
+
+
 def context(built: Context) -> RenderableType:
     """Everything about one context."""
     return Group(headline(built), *system(built), *messages(built), figures(built))
@@ -72,10 +91,13 @@ def figures(built: Context) -> RenderableType:
 
 
 def headline(built: Context) -> RenderableType:
+    total = _total(built)
+    allowed = f" of {total.target:,}, never more than {total.cap:,}" if total else ""
     line = Text.assemble(
-        ("Context ", "bold"),
+        ("Context", "bold"),
+        f"  recipe {built.recipe}, {built.at.strftime('%a %d %b %Y %H:%M %Z')}, ",
         (f"{built.tokens:,} tokens", "bold green"),
-        f"  recipe {built.recipe}  at {built.at.isoformat()}",
+        allowed,
     )
     warnings = [Text(f"! {warning}", style="bold red") for warning in built.warnings]
     return Group(line, *warnings)
@@ -85,14 +107,13 @@ def system(built: Context) -> Iterator[RenderableType]:
     """The system text as it is, each section behind a stripe of its own colour."""
     yield _title("System text")
     for stretch in stretches(built.system):
-        striped = Table.grid(padding=(0, 1))
-        striped.add_column(style=stretch.colour, width=1)
-        striped.add_column(ratio=1, overflow="fold")
+        words = Text()
         for number, line in enumerate(stretch.text.split("\n")):
             marker = _MARKER.fullmatch(line) is not None
             named = marker or (number == 0 and stretch.section in ("boundaries", "style"))
-            striped.add_row("▌", Text(line, style=f"bold {stretch.colour}" if named else ""))
-        yield Padding(striped, (0, 0, 1, 0))
+            words.append(line if number == 0 else f"\n{line}", style=f"bold {stretch.colour}" if named else "")
+        yield Striped(words, stripe="▌", style=stretch.colour)
+        yield Text()
 
 
 def stretches(text: str) -> list[Stretch]:
@@ -127,17 +148,13 @@ def stretches(text: str) -> list[Stretch]:
 def messages(built: Context) -> Iterator[RenderableType]:
     """The chat messages after the system text; the last one is the message itself."""
     yield _title("Messages")
-    rows = Table.grid(padding=(0, 1))
-    rows.add_column(width=1)
-    rows.add_column(width=9, style="bold")
-    rows.add_column(ratio=1, overflow="fold")
     last = len(built.messages) - 1
     for number, message in enumerate(built.messages):
         role = str(message.get("role", ""))
         colour = {"user": "green", "assistant": "blue"}.get(role, "yellow")
-        stripe = Text("▶" if number == last else "▌", style=colour)
-        rows.add_row(stripe, Text(role, style=colour), Text(_content(message)))
-    yield Padding(rows, (0, 0, 1, 0))
+        words = Text.assemble((f"{role}: ", f"bold {colour}"), _content(message))
+        yield Striped(words, stripe="▶" if number == last else "▌", style=colour)
+    yield Text()
 
 
 def budget(built: Context) -> Iterator[RenderableType]:
@@ -152,7 +169,9 @@ def budget(built: Context) -> Iterator[RenderableType]:
     rows.add_column(justify="right", style="dim")
     rows.add_column(justify="right", style="dim")
     rows.add_row("", "", Text("tokens", style="dim"), "target", "cap")
-    for use in built.sections:
+    total = _total(built)
+    used = [use for use in built.sections if use.tokens or use.target]
+    for use in (*used, *((total,) if total else ())):
         rows.add_row(use.group, bar(use), f"{use.tokens:,}", f"{use.target:,}", f"{use.cap:,}")
     yield Padding(rows, (0, 0, 1, 0))
 
@@ -182,12 +201,12 @@ def left_out(built: Context) -> Iterator[RenderableType]:
         return
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="bold")
-    rows.add_column(style="yellow", overflow="fold", max_width=26)
-    rows.add_column(ratio=1, overflow="fold", style="dim")
+    rows.add_column(ratio=1, overflow="fold")
     for item in out[:LEFT_OUT]:
-        rows.add_row(item.section, item.reason or "not needed", Text(excerpt(item.text)))
+        words = Text.assemble((excerpt(item.text), "dim"), "\n", (f"↳ {item.reason or 'not needed'}", "yellow"))
+        rows.add_row(item.section, words)
     if len(out) > LEFT_OUT:
-        rows.add_row("", "", Text(f"… and {len(out) - LEFT_OUT} more; --json shows all"))
+        rows.add_row("", Text(f"… and {len(out) - LEFT_OUT} more; --json shows all", style="dim"))
     yield Padding(rows, (0, 0, 1, 0))
 
 
@@ -200,7 +219,7 @@ def receipt(built: Context) -> Iterator[RenderableType]:
         "prefix": built.prefix_hash,
         "log entry": built.known,
         "items": f"{len(included)} of {len(built.items)} candidates are in",
-        **{name.replace("_", " "): _short(value) for name, value in built.log.items()},
+        **{name.replace("_", " "): _short(value) for name, value in built.log.items() if name not in _BUDGETS},
     }
     yield tables.facts(shown)
     ranked = sorted((item for item in included if item.score and item.parts), key=lambda item: -item.score)
@@ -210,8 +229,8 @@ def receipt(built: Context) -> Iterator[RenderableType]:
 
 
 def excerpt(text: str, *, length: int = EXCERPT) -> str:
-    """The beginning of a text in one line."""
-    line = " ".join(text.split())
+    """The beginning of a text in one line, without the mark of a list."""
+    line = " ".join(text.split()).removeprefix("- ")
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
@@ -220,8 +239,16 @@ def _scores(ranked: Sequence[Item]) -> RenderableType:
     rows.add_column(justify="right", style="bold green")
     rows.add_column(ratio=1, overflow="fold")
     for item in ranked:
-        rows.add_row(f"{item.score:.3f}", Text.assemble(excerpt(item.text), "  ", (tables.parts(item.parts), "dim")))
+        rows.add_row(f"{item.score:.3f}", Text.assemble(excerpt(item.text), "\n", (f"↳ {tables.parts(item.parts)}", "dim")))
     return Group(Text("Recalled, best first, with the parts of each score:", style="dim"), rows)
+
+
+def _total(built: Context) -> SectionUse | None:
+    """The whole context against its own budget."""
+    target, cap = built.log.get("target"), built.log.get("cap")
+    if not isinstance(target, int) or not isinstance(cap, int):
+        return None
+    return SectionUse(group="total", sections=(), tokens=built.tokens, target=target, cap=cap)
 
 
 def _title(words: str) -> RenderableType:
@@ -254,4 +281,6 @@ def _content(message: dict[str, Json]) -> str:
 
 
 def _short(value: Json) -> str:
-    return "yes" if value is True else "no" if value is False else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value in (None, "", [], {}) else str(value)
