@@ -269,13 +269,13 @@ class Recollect:
     ) -> list[Trial]:
         """Another recipe over a recorded conversation: for each of the user's turns, the context it would have had."""
 
-        async def build(turn: StoredTurn, with_recipe: Recipe) -> Context:
+        async def build(turn: StoredTurn, recipe: Recipe) -> Context:
             return await self.context(
                 user=user,
                 turn=turn.id,
                 persona=turn.persona,
                 lane=turn.lane,
-                recipe=with_recipe,
+                recipe=recipe,
                 at=turn.at,
                 known=turn.seq,
             )

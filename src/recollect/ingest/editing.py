@@ -56,7 +56,7 @@ def row(record: Record, *, desk: Desk) -> RowDraft:
     if record.noun not in nouns.SEARCHABLE or not record.text:
         return nouns.draft(counted, now=desk.now)
     vector = desk.indexer.embed([record.text])[0] if desk.indexer.embed else None
-    return nouns.draft(counted, now=desk.now, stems=desk.indexer.stems(record.text), vector=vector)
+    return nouns.draft(counted, now=desk.now, stems=tuple(desk.indexer.stems(record.text)), vector=vector)
 
 
 async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any]) -> Record:
