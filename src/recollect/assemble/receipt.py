@@ -158,6 +158,8 @@ def _log(wanted: Table, draft: Draft, items: tuple[Item, ...]) -> dict[str, Json
         "last_conversation_present": any(item.section == "last_time" for item in shown),
         "tokenizer": wanted.desk.tokenizer.family,
         "exact_tokens": wanted.desk.tokenizer.exact,
+        "target": wanted.desk.recipe.total.target,
+        "cap": wanted.desk.recipe.total.cap,
         "reserve": wanted.desk.recipe.total.reserve,
         "problems": problems,
     }
