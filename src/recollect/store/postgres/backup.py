@@ -1,47 +1,62 @@
-"""Backups as a folder of COPY files: one file for each table, all from one snapshot, and a list of what they hold.
+"""Backups as a folder of COPY files: one file for each table, all from one snapshot, and a list of what they
+hold.
 
-They need nothing but this package on either side, and restore into an empty database of any newer PostgreSQL. For large
-databases the server's own tools (base backups, WAL archiving) are the better choice; see docs/scaling.md.
+They need nothing but this package on either side, and restore into an empty database of any newer PostgreSQL.
+For large databases the server's own tools (base backups, WAL archiving) are the better choice; see
+docs/scaling.md.
 """
 
+import asyncio
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from recollect.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from recollect.store.postgres.connections import Connection, query
 from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
-from recollect.store.postgres.migrations import schema_number
+from recollect.store.postgres.migrating import applied
 
 CONTENTS = "contents.json"
 _TABLES = (*CATALOG_TABLES, *USER_TABLES)
 
 
-async def save(
-    connection: Connection, target: str, *, progress: Callable[[int, int], None] | None = None
-) -> int:
+async def save(connection: Connection, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
     """Writes all tables to the folder `target`, which must be new or empty; the number of users in it."""
-    folder = Path(target)
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise StoreUnavailable(f"the backup folder {target!r} is not empty")
+    folder = await asyncio.to_thread(_empty_folder, target)
     await connection.execute("begin isolation level repeatable read read only")
     try:
         await connection.execute("select set_config('recollect.maintenance', 'on', true)")
         cursor = await connection.execute("select count(*) from users")
         users = int((await cursor.fetchone() or (0,))[0])
         files: dict[str, dict[str, Any]] = {}
-        for done, table in enumerate(_TABLES):
+        for done, table in enumerate(_TABLES, start=1):
             files[table] = await _save_table(connection, table, folder)
             if progress is not None:
-                progress(users * (done + 1) // len(_TABLES), users)
-        contents = {"schema": await schema_number(connection), "users": users, "tables": files}
+                progress(users * done // len(_TABLES), users)
+        contents = {"schema": await applied(connection), "users": users, "tables": files}
     finally:
         await connection.rollback()
-    (folder / CONTENTS).write_text(json.dumps(contents, indent=1), "utf-8")
+    await asyncio.to_thread(_write_contents, folder, contents)
     return users
+
+
+def _empty_folder(target: str) -> Path:
+    folder = Path(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise StoreUnavailable(f"the backup folder {target!r} is not empty")
+    return folder
+
+
+def _write_contents(folder: Path, contents: dict[str, Any]) -> None:
+    """Written last: a folder without it is no backup."""
+    with (folder / CONTENTS).open("w", encoding="utf-8") as file:
+        json.dump(contents, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 async def _save_table(connection: Connection, table: str, folder: Path) -> dict[str, Any]:
@@ -60,17 +75,20 @@ async def _save_table(connection: Connection, table: str, folder: Path) -> dict[
             async for block in copy:
                 digest.update(block)
                 file.write(block)
+        await asyncio.to_thread(_sync, file)
     return {"columns": columns, "sha256": digest.hexdigest()}
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 async def load(connection: Connection, source: str) -> int:
     """Fills the tables from a backup folder, whole or not at all; the number of users."""
     folder = Path(source)
-    try:
-        contents = cast("dict[str, Any]", json.loads((folder / CONTENTS).read_text("utf-8")))
-    except (OSError, ValueError) as error:
-        raise StoreUnavailable(f"{source!r} is no backup: {CONTENTS} cannot be read") from error
-    current = await schema_number(connection)
+    contents = await asyncio.to_thread(_read_contents, folder)
+    current = await applied(connection)
     if contents["schema"] != current:
         raise SchemaMismatch(f"the backup has schema {contents['schema']}, the database {current}")
     async with connection.transaction():
@@ -87,6 +105,13 @@ async def load(connection: Connection, source: str) -> int:
         for table in USER_TABLES:
             await connection.execute(query(f"alter table {table} force row level security"))
     return int(contents["users"])
+
+
+def _read_contents(folder: Path) -> dict[str, Any]:
+    try:
+        return cast("dict[str, Any]", json.loads((folder / CONTENTS).read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        raise StoreUnavailable(f"{str(folder)!r} is no backup: {CONTENTS} cannot be read") from error
 
 
 async def _load_table(connection: Connection, table: str, about: dict[str, Any], folder: Path) -> None:

@@ -1,4 +1,5 @@
-"""The catalog in PostgreSQL: tenants' documents, hints of due work, who is there. Every statement stands alone."""
+"""The catalog in PostgreSQL: tenants' documents, hints of due work, who is there. Every statement stands
+alone."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,15 +11,13 @@ from recollect.errors import Conflict
 from recollect.store.base import Document, UserKey
 from recollect.store.postgres.connections import Connection, Connections, query, run
 from recollect.store.postgres.layout import APPLICATION
-from recollect.store.postgres.queries import statement
 from recollect.store.postgres.reading import Statement
 from recollect.store.postgres.rows import Fetched
+from recollect.store.postgres.statements import statement
 from recollect.store.postgres.words import escape, unescape
 
 _BEGIN = query("begin isolation level read committed")
-_ENTER = query(
-    "select set_config('role', %(role)s, true), set_config('synchronous_commit', %(commit)s, true)"
-)
+_ENTER = query("select set_config('role', %(role)s, true), set_config('synchronous_commit', %(commit)s, true)")
 _COMMIT = query("commit")
 _ATTEMPTS = 50
 
@@ -27,9 +26,7 @@ class PostgresCatalog:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    async def documents(
-        self, tenant: str, kind: str, names: Sequence[str] | None = None
-    ) -> tuple[Document, ...]:
+    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
         wanted = None if names is None else list(names)
         found = await self._run("documents", tenant=tenant, kind=kind, names=wanted)
         return tuple(map(_document, found))
@@ -69,15 +66,14 @@ class PostgresCatalog:
         return bool(await self._run("delete_document", tenant=tenant, kind=kind, name=name))
 
     async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
-        """One statement a user, so that none spans users; a lost hint is only a delay, so none waits for the disk."""
+        """One statement a user, so that none spans users; a lost hint is only a delay, so none waits for the
+        disk."""
         for key, due in dues.items():
             user = UUID(hex=key.digest)
             if due is None:
                 await self._run("clear_hint", durable=False, user=user)
             else:
-                await self._run(
-                    "put_hint", durable=False, user=user, tenant=key.tenant, name=key.user, due=micros(due)
-                )
+                await self._run("put_hint", durable=False, user=user, tenant=key.tenant, name=key.user, due=micros(due))
 
     async def due(self, *, now: datetime, limit: int) -> tuple[UserKey, ...]:
         return tuple(UserKey(*row) for row in await self._run("due", now=micros(now), limit=limit))

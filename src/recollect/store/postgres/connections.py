@@ -1,7 +1,8 @@
-"""Connections to one database: a pool, what every session is set to, and patience with a server that comes back.
+"""Connections to one database: a pool, what every session is set to, and patience with a server that comes
+back.
 
-A server that restarts breaks every connection of the pool at once. What had not begun to commit is simply done again on
-another connection, until `patience` is over; nobody above notices more than a delay.
+A server that restarts breaks every connection of the pool at once. What had not begun to commit is simply
+done again on another connection, until `patience` is over; nobody above notices more than a delay.
 """
 
 import asyncio
@@ -89,8 +90,8 @@ class Connections:
             yield connection
 
     async def persist(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Runs `work` on a connection, and again when its connection broke or another transaction stood in its way;
-        errors come out clear."""
+        """Runs `work` on a connection, and again when its connection broke or another transaction stood in
+        its way; errors come out clear."""
         deadline = time.monotonic() + self.patience
         with clear_errors(self.settings):
             while True:

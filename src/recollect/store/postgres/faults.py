@@ -1,6 +1,6 @@
 """What goes wrong in PostgreSQL, in the words of Recollect. No message carries the password."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 import psycopg
@@ -68,8 +68,8 @@ def translated(error: psycopg.Error, settings: Mapping[str, str]) -> RecollectEr
             return ours(message)
     if isinstance(error, PoolTimeout | TooManyRequests):
         return StoreUnavailable(
-            f"no connection to PostgreSQL at {where(settings)} became free in time: the server is away, or all"
-            " connections are busy (raise pool_size, or run fewer calls at once)"
+            f"no connection to PostgreSQL at {where(settings)} became free in time: the server is away, or"
+            " all connections are busy (raise pool_size, or run fewer calls at once)"
         )
     detail = _without_password(str(error), settings)
     if isinstance(error, errors.InsufficientPrivilege):
@@ -88,7 +88,7 @@ def _without_password(message: str, settings: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def clear_errors(settings: Mapping[str, str]) -> Iterator[None]:
+def clear_errors(settings: Mapping[str, str]) -> Generator[None]:
     """Errors of the driver leave this block as errors of Recollect."""
     try:
         yield

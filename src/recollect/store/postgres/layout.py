@@ -1,14 +1,19 @@
-"""What every user table has besides its columns: partitions, the wall between users, and grants. Pure: only statements.
+"""What every user table has besides its columns: partitions, the wall between users, and grants. Pure: only
+statements.
 
-Three roles take part. The *owner* connects, migrates and is held back by the wall like everyone (`force`), except in a
-transaction that says it is maintenance. The *application* role is what every read and write of a user runs as: it sees
-the rows of the user named in `recollect.user` of its transaction, and none without one. The *search* role owns the two
-full-text functions and may read words of all users, but no text.
+Three roles take part. The *owner* connects, migrates and is held back by the wall like everyone (`force`),
+except in a transaction that says it is maintenance. The *application* role is what every read and write of a
+user runs as: it sees the rows of the user named in `recollect.user` of its transaction, and none without one.
+The *search* role owns the two full-text functions and may read words of all users, but no text.
 """
 
-from collections.abc import Sequence
-from importlib import resources
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
 
+_PACKAGE = files("recollect.store.postgres")
+KINDS: tuple[Literal["user", "catalog"], ...] = ("user", "catalog")
 SCHEMA = "recollect"
 APPLICATION = "recollect_app"
 SEARCH = "recollect_search"
@@ -40,19 +45,25 @@ _MINE = "user_id = (select nullif(current_setting('recollect.user', true), '')::
 _MAINTENANCE = "(select current_setting('recollect.maintenance', true)) = 'on'"
 
 
-def script(name: str) -> str:
-    """The text of a migration or of the functions."""
-    return (resources.files(__package__) / "migrations" / name).read_text("utf-8")
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered step of the schema; the embedded store has one of the same kind, number and name."""
+
+    kind: Literal["user", "catalog"]
+    number: int
+    name: str
+    sql: str
 
 
-def migration_names() -> tuple[str, ...]:
-    """The numbered migrations, in order; a migration's number is the start of its name."""
-    folder = resources.files(__package__) / "migrations"
-    return tuple(sorted(item.name for item in folder.iterdir() if item.name[:3].isdigit()))
-
-
-def number(name: str) -> int:
-    return int(name.partition("_")[0])
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All migrations, in the order in which they are applied."""
+    found: list[Migration] = []
+    for kind in KINDS:
+        for file in (_PACKAGE / "migrations" / kind).iterdir():
+            number, _, name = file.name.removesuffix(".sql").partition("_")
+            found.append(Migration(kind, int(number), name, file.read_text("utf-8")))
+    return tuple(sorted(found, key=lambda step: (step.number, step.kind)))
 
 
 def partitions(table: str, count: int = PARTITIONS) -> list[str]:
@@ -92,11 +103,12 @@ def grants(schema: str = SCHEMA) -> list[str]:
 
 
 def functions(schema: str = SCHEMA) -> list[str]:
-    """The search functions, made by the search role, which owns them; only the application role may call them."""
+    """The search functions, made by the search role, which owns them; only the application role may call
+    them."""
     statements = [
         f"grant create on schema {schema} to {SEARCH}",
         f"set local role {SEARCH}",
-        script("functions.sql"),
+        (_PACKAGE / "functions.sql").read_text("utf-8"),
     ]
     for name in FUNCTIONS:
         statements += [
@@ -106,10 +118,10 @@ def functions(schema: str = SCHEMA) -> list[str]:
     return [*statements, "set local role none", f"revoke create on schema {schema} from {SEARCH}"]
 
 
-def completion(*, tables: Sequence[str] = USER_TABLES, partitioned: bool = True) -> list[str]:
+def completion(*, partitioned: bool = True) -> list[str]:
     """All that follows the migrations, in order."""
     statements: list[str] = []
-    for table in tables:
+    for table in USER_TABLES:
         statements += partitions(table) if partitioned else []
         statements += wall(table)
     return [*statements, *grants(), *functions()]

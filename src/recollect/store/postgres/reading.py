@@ -15,7 +15,8 @@ from recollect.store import base
 from recollect.store.base import Answers, Everything, Query, Scope
 from recollect.store.bm25 import PLACES, distinct
 from recollect.store.postgres import rows
-from recollect.store.postgres.queries import (
+from recollect.store.postgres.rows import Fetched, Values
+from recollect.store.postgres.statements import (
     RECORD_COLUMNS,
     TURN_COLUMNS,
     name_of,
@@ -23,7 +24,6 @@ from recollect.store.postgres.queries import (
     statement,
     visible,
 )
-from recollect.store.postgres.rows import Fetched, Values
 from recollect.store.postgres.words import asking, mark, unescape, word
 
 ALWAYS = 2**62
@@ -114,9 +114,7 @@ def _turn_list(query: base.TurnList, person: Person) -> Question:
 
 
 def _records_by_id(query: base.RecordsById, person: Person) -> Question:
-    sql = statement(
-        "records_by_id", columns=RECORD_COLUMNS, visible=visible(query.known, history=query.history)
-    )
+    sql = statement("records_by_id", columns=RECORD_COLUMNS, visible=visible(query.known, history=query.history))
     return _ask(sql, {"user": person.id, "ids": list(query.ids), "known": query.known}, rows.record)
 
 

@@ -24,7 +24,7 @@ def moment(value: int | None) -> datetime | None:
 
 
 def turn(row: tuple[Any, ...]) -> StoredTurn:
-    """The columns of `queries.TURN_COLUMNS`."""
+    """The columns of `statements.TURN_COLUMNS`."""
     return StoredTurn(
         seq=row[0],
         place=row[1],
@@ -52,7 +52,7 @@ def turn(row: tuple[Any, ...]) -> StoredTurn:
 
 
 def record(row: tuple[Any, ...]) -> Row:
-    """The columns of `queries.RECORD_COLUMNS`."""
+    """The columns of `statements.RECORD_COLUMNS`."""
     return Row(
         noun=row[0],
         id=row[1],
@@ -86,16 +86,12 @@ def trace(row: tuple[Any, ...]) -> Trace:
 
 def turn_entry(row: tuple[Any, ...]) -> LogEntry:
     found = turn(row)
-    return LogEntry(
-        seq=found.seq, op="turn", id=found.id, at=found.recorded_at, turn=found, stems=stems(row[22])
-    )
+    return LogEntry(seq=found.seq, op="turn", id=found.id, at=found.recorded_at, turn=found, stems=stems(row[22]))
 
 
 def record_entry(row: tuple[Any, ...]) -> LogEntry:
     found = record(row)
-    return LogEntry(
-        seq=found.seq, op="record", id=found.id, at=found.recorded_at, row=found, stems=stems(row[22])
-    )
+    return LogEntry(seq=found.seq, op="record", id=found.id, at=found.recorded_at, row=found, stems=stems(row[22]))
 
 
 def ending_entry(row: tuple[Any, ...]) -> LogEntry:
@@ -123,9 +119,7 @@ def note(row: tuple[Any, ...]) -> Note:
     return Note(name=row[0], body=unescape(row[1]), expires=moment(row[2]))
 
 
-def turn_values(
-    user: UUID, seq: int, draft: TurnDraft | StoredTurn, found: Sequence[str], mark: str
-) -> Values:
+def turn_values(user: UUID, seq: int, draft: TurnDraft | StoredTurn, found: Sequence[str], mark: str) -> Values:
     """The parameters of `insert_turn` for a draft, or for a version restored from elsewhere."""
     return {
         "user": user,

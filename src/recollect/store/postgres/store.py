@@ -9,7 +9,7 @@ from recollect.store.postgres.catalog import PostgresCatalog
 from recollect.store.postgres.connections import Connection, Connections
 from recollect.store.postgres.faults import clear_errors
 from recollect.store.postgres.inspection import inspect
-from recollect.store.postgres.migrations import migrate
+from recollect.store.postgres.migrating import migrate
 from recollect.store.postgres.user import PostgresUserStore
 
 POOL_SIZE = 10
@@ -19,8 +19,8 @@ PATIENCE = 10.0
 class PostgresStore:
     """Many users' memories in one database.
 
-    `pool_size` is the number of connections of this process; `patience` the seconds that a call waits for a free
-    connection, for a user's lock, or for a server that is being restarted.
+    `pool_size` is the number of connections of this process; `patience` the seconds that a call waits for a
+    free connection, for a user's lock, or for a server that is being restarted.
     """
 
     def __init__(self, url: str, *, pool_size: int = POOL_SIZE, patience: float = PATIENCE) -> None:
@@ -50,9 +50,7 @@ class PostgresStore:
         try:
             return await self._connections.persist(work)
         except StoreError as error:
-            return Health(
-                backend="postgresql", version="unknown", schema=0, users=0, bytes=0, problems=(str(error),)
-            )
+            return Health(backend="postgresql", version="unknown", schema=0, users=0, bytes=0, problems=(str(error),))
 
     async def backup(self, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
         async with await self._connections.connect() as connection:

@@ -1,9 +1,9 @@
 """One user's memory in PostgreSQL.
 
-A read is one read-only transaction of one snapshot, sent in one go. A write takes the user's lock row first and asks
-its questions after it: each statement then sees everything that writers before it committed, and a second round trip
-carries the change and the commit. Both run as the application role, for this user only, by settings that end with the
-transaction.
+A read is one read-only transaction of one snapshot, sent in one go. A write takes the user's lock row first
+and asks its questions after it: each statement then sees everything that writers before it committed, and a
+second round trip carries the change and the commit. Both run as the application role, for this user only, by
+settings that end with the transaction.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,9 +16,9 @@ from recollect.errors import StoreUnavailable
 from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Query, UserKey, Written
 from recollect.store.postgres.connections import Connection, Connections, fetch, query, run
 from recollect.store.postgres.layout import APPLICATION, USER_TABLES
-from recollect.store.postgres.queries import statement
 from recollect.store.postgres.reading import Batch, Person, Statement
 from recollect.store.postgres.rows import Fetched
+from recollect.store.postgres.statements import statement
 from recollect.store.postgres.writing import Locked, Plan, Present, asks_presence, plan, plan_restore
 
 _READ = query("begin isolation level repeatable read read only")
@@ -29,7 +29,7 @@ _COMMIT = query("commit")
 Planning = Callable[[Connection, Locked, Answers], Awaitable[Plan | None]]
 
 
-class _UnknownOutcome(Exception):
+class _UnknownOutcomeError(Exception):
     """The connection broke while the commit was under way."""
 
     def __init__(self, locked: Locked, mine: UUID, written: Written) -> None:
@@ -112,7 +112,7 @@ class PostgresUserStore:
         while True:
             try:
                 written = await self._connections.persist(lambda on: self._attempt(on, batch, planning))
-            except _UnknownOutcome as unknown:
+            except _UnknownOutcomeError as unknown:
                 written = await self._outcome(unknown)
             if written is not None:
                 return written
@@ -143,11 +143,11 @@ class PostgresUserStore:
                 await connection.execute(_COMMIT)
         except psycopg.OperationalError as error:
             if connection.closed:
-                raise _UnknownOutcome(locked, planned.mark, planned.written) from error
+                raise _UnknownOutcomeError(locked, planned.mark, planned.written) from error
             raise
         return planned.written
 
-    async def _outcome(self, unknown: _UnknownOutcome) -> Written | None:
+    async def _outcome(self, unknown: _UnknownOutcomeError) -> Written | None:
         """What became of a commit whose answer was lost: the user's mark tells, unless others wrote since."""
         [rows] = await self._read([self._ask("mark")])
         mark = rows[0][0] if rows else None
@@ -156,8 +156,8 @@ class PostgresUserStore:
         if mark == unknown.locked.mark or (mark is None and unknown.locked.seq == 0):
             return None
         raise StoreUnavailable(
-            "the connection to PostgreSQL broke during a commit, and others have written since: whether this write"
-            " was stored is unknown; repeating it with the same ids is safe"
+            "the connection to PostgreSQL broke during a commit, and others have written since: whether this"
+            " write was stored is unknown; repeating it with the same ids is safe"
         ) from unknown
 
     async def _present(self, connection: Connection, change: Change) -> Present:

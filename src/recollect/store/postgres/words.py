@@ -1,9 +1,9 @@
 """How text and stems become values of PostgreSQL.
 
-Text of PostgreSQL cannot hold the character NUL, Python's can: it is written as two characters that nobody uses, and
-read back. A stem becomes a *word*: the user's mark and the stem. The mark, 24 bits of the user's digest, makes the
-inverted index of a partition with many users behave like one index for each of them; a collision costs a comparison,
-because every statement filters by user as well.
+Text of PostgreSQL cannot hold the character NUL, Python's can: it is written as two characters that nobody
+uses, and read back. A stem becomes a *word*: the user's mark and the stem. The mark, 24 bits of the user's
+digest, makes the inverted index of a partition with many users behave like one index for each of them; a
+collision costs a comparison, because every statement filters by user as well.
 """
 
 from base64 import urlsafe_b64encode
@@ -38,7 +38,8 @@ def mark(digest: str) -> str:
 
 
 def word(stem: str, *, mark: str) -> str:
-    """A stem as it is indexed. One too long for an index entry is represented by its hash: equality is all that counts."""
+    """A stem as it is indexed. One too long for an index entry is represented by its hash: equality is all
+    that counts."""
     stem = escape(stem)
     encoded = stem.encode()
     if len(encoded) > _LONGEST_STEM:

@@ -10,9 +10,9 @@ from recollect.errors import InvalidInput
 from recollect.store.base import Change, LogEntry, RowDraft, TurnDraft, Vector, Written
 from recollect.store.codec import erased_name
 from recollect.store.postgres import rows
-from recollect.store.postgres.queries import statement
 from recollect.store.postgres.reading import Person, Statement
 from recollect.store.postgres.rows import Values
+from recollect.store.postgres.statements import statement
 from recollect.store.postgres.words import escape
 
 
@@ -26,7 +26,8 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What of a change's ids is there: ids with a live version, and ids of turns and of records in any version."""
+    """What of a change's ids is there: ids with a live version, and ids of turns and of records in any
+    version."""
 
     live: frozenset[str] = frozenset()
     turns: frozenset[str] = frozenset()
@@ -157,9 +158,7 @@ def _erase(writer: _Writer, change: Change, present: Present) -> None:
     written_turns = {draft.id for draft in change.turns}
     written_records = {draft.id for draft in change.records}
     turns = [each for each in dict.fromkeys(change.erase.turns) if each in present.turns | written_turns]
-    records = [
-        each for each in dict.fromkeys(change.erase.records) if each in present.records | written_records
-    ]
+    records = [each for each in dict.fromkeys(change.erase.records) if each in present.records | written_records]
     writer.erase(turns=turns, records=records)
     for identifier in (*turns, *records):
         seq = writer.next()
@@ -205,8 +204,8 @@ def plan_restore(
 ) -> Plan:
     """The statements that write log entries as they are, without those that are `there`.
 
-    A restored version ends the one before it, as when it was first written. An erasure names an id by its hash only, so
-    it is compared with the hashes of all ids that are there.
+    A restored version ends the one before it, as when it was first written. An erasure names an id by its
+    hash only, so it is compared with the hashes of all ids that are there.
     """
     writer = _Writer(person, after)
     turns = {erased_name(each): each for each in present.turns}
@@ -216,9 +215,7 @@ def plan_restore(
             continue
         if entry.turn is not None:
             writer.add("retire_turn", id=entry.id, seq=entry.seq)
-            writer.insert(
-                "turn", rows.turn_values(person.id, entry.seq, entry.turn, entry.stems, person.mark)
-            )
+            writer.insert("turn", rows.turn_values(person.id, entry.seq, entry.turn, entry.stems, person.mark))
             turns[erased_name(entry.id)] = entry.id
         elif entry.row is not None:
             writer.add("retire_record", id=entry.id, seq=entry.seq, at=micros(entry.at))

@@ -15,6 +15,8 @@ T = TypeVar("T")
 
 _EXACT_AS_FLOAT = 2**52
 """Up to here (the year 2112) a float of seconds tells microseconds apart."""
+_from_seconds = datetime.fromtimestamp
+_new_tuple = tuple.__new__
 
 
 def built(build: Callable[[tuple[Any, ...]], T], found: Iterable[tuple[Any, ...]]) -> tuple[T, ...]:
@@ -29,7 +31,7 @@ def built(build: Callable[[tuple[Any, ...]], T], found: Iterable[tuple[Any, ...]
 
 def time(value: int) -> datetime:
     """The moment of a number of microseconds; the quick way is the one that nearly all take."""
-    return datetime.fromtimestamp(value / 1e6, UTC) if 0 <= value < _EXACT_AS_FLOAT else from_micros(value)
+    return _from_seconds(value / 1e6, UTC) if 0 <= value < _EXACT_AS_FLOAT else from_micros(value)
 
 
 def time_or_none(value: int | None) -> datetime | None:
@@ -108,8 +110,10 @@ def record(row: tuple[Any, ...]) -> Row:
 
 
 def trace(row: tuple[Any, ...]) -> Trace:
-    seq, place, noun, name, at, *rest = row
-    return Trace(seq, place, noun, name, time(at), *rest)
+    """A row as a trace. There may be ten thousand to make before a context can be: no call that can be left out."""
+    seq, place, noun, name, at, role, persona, lane, session, speaker, vector = row
+    at = _from_seconds(at / 1e6, UTC) if 0 <= at < _EXACT_AS_FLOAT else from_micros(at)
+    return _new_tuple(Trace, (seq, place, noun, name, at, role, persona, lane, session, speaker, vector))
 
 
 def cursor(row: tuple[Any, ...]) -> Cursor:

@@ -1,5 +1,5 @@
 -- Records of one user. `{columns}` are those of a row, in its order; `{visible}`, `{persona}` and `{lane}` are filters
--- from the closed list in `queries.py`.
+-- from the closed list in `statements.py`.
 
 -- name: records_by_id
 select {columns}

@@ -1,5 +1,5 @@
 -- Turns of one user. `{columns}` are those of a stored turn, in its order; `{visible}`, `{persona}` and `{lane}` are
--- filters from the closed list in `queries.py`.
+-- filters from the closed list in `statements.py`.
 
 -- name: window
 -- The newest turns of a persona and lane that stand before a place, newest first.

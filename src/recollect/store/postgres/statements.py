@@ -1,7 +1,7 @@
 """The named statements of the `.sql` files beside this module.
 
-A statement may have gaps such as `{persona}`; what fills them comes from the closed lists here, never from data. Values
-travel as parameters.
+A statement may have gaps such as `{persona}`; what fills them comes from the closed lists here, never from
+data. Values travel as parameters.
 """
 
 import re
@@ -19,7 +19,8 @@ TURN_COLUMNS = (
 )
 RECORD_COLUMNS = (
     "t.noun, t.id, t.text, t.persona, t.lane, t.key, t.status, t.origin, t.sources, t.entities, t.at, t.due,"
-    " t.valid_from, t.valid_to, t.tokens, t.family, t.body, t.seq, t.version, t.recorded_at, t.retired, t.retired_at"
+    " t.valid_from, t.valid_to, t.tokens, t.family, t.body, t.seq, t.version, t.recorded_at, t.retired,"
+    " t.retired_at"
 )
 
 LIVE = "t.retired is null"
@@ -67,7 +68,7 @@ def name_of(wanted: Scope) -> str | None:
 @cache
 def _statements() -> Mapping[str, str]:
     found: dict[str, str] = {}
-    folder = resources.files(__package__) / "queries"
+    folder = resources.files("recollect.store.postgres") / "queries"
     for item in sorted(folder.iterdir(), key=lambda item: item.name):
         for part in re.split(r"^-- name: ", item.read_text("utf-8"), flags=re.MULTILINE)[1:]:
             name, _, body = part.partition("\n")
@@ -92,9 +93,7 @@ def every_statement() -> dict[str, str]:
     for name, text in _statements().items():
         gaps = [gap for gap in GAPS if f"{{{gap}}}" in text]
         for number, fillings in enumerate(product(*(GAPS[gap] for gap in gaps))):
-            if "columns" in gaps and (fillings[gaps.index("columns")] is TURN_COLUMNS) != (
-                "from turns t" in text
-            ):
+            if "columns" in gaps and (fillings[gaps.index("columns")] is TURN_COLUMNS) != ("from turns t" in text):
                 continue
             found[f"{name}/{number}"] = statement(name, **dict(zip(gaps, fillings, strict=True)))
     return found

@@ -1,21 +1,21 @@
 """Bringing the schema up to date, by the owner, once, however many processes start at the same time.
 
-The numbered scripts, their record in the table `migrations`, and all that `layout` adds commit together: a server that is
-killed in between has the old schema or the new one. An advisory lock keeps starters from doing the work twice; the
-record's primary key keeps them from doing harm if the lock does not reach them.
+The numbered scripts, their record in the table `migrations`, and all that `layout` adds commit together: a
+server that is killed in between has the old schema or the new one. An advisory lock keeps starters from doing
+the work twice; the record's primary key keeps them from doing harm if the lock does not reach them.
 """
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
 from psycopg import errors, sql
 
-from recollect.clock import micros, system_clock
 from recollect.errors import SchemaMismatch, StoreError, StoreUnavailable
 from recollect.store.postgres import layout
 from recollect.store.postgres.connections import Connection, query
-from recollect.store.postgres.layout import APPLICATION, SCHEMA, SEARCH
+from recollect.store.postgres.layout import APPLICATION, KINDS, SCHEMA, SEARCH, Migration
 
 OLDEST_SERVER = 16
 OLDEST_VECTOR = (0, 7)
@@ -33,11 +33,10 @@ _RACES = (
 
 
 def require_server(version: int, vector: str | None, available: str | None) -> None:
-    """Refuses a server that is too old or lacks pgvector; `vector` is its installed version, `available` the newest."""
+    """Refuses a server that is too old or lacks pgvector; `vector` is its installed version, `available` the
+    newest."""
     if version // 10_000 < OLDEST_SERVER:
-        raise StoreUnavailable(
-            f"PostgreSQL {version // 10_000} is too old: Recollect needs {OLDEST_SERVER} or newer"
-        )
+        raise StoreUnavailable(f"PostgreSQL {version // 10_000} is too old: Recollect needs {OLDEST_SERVER} or newer")
     found = vector or available
     if found is None:
         raise StoreUnavailable(
@@ -51,21 +50,35 @@ def require_server(version: int, vector: str | None, available: str | None) -> N
         )
 
 
-async def migrate(connection: Connection, *, names: Sequence[str] | None = None) -> int:
-    """Applies what is missing; the schema's number. A schema newer than this code is refused."""
-    wanted = layout.migration_names() if names is None else tuple(names)
-    latest = layout.number(wanted[-1])
+Numbers = Mapping[str, int]
+"""The newest migration of each kind."""
+
+
+def newest(steps: Sequence[Migration]) -> dict[str, int]:
+    return {kind: max((step.number for step in steps if step.kind == kind), default=0) for kind in KINDS}
+
+
+def refuse_newer(found: Numbers, known: Numbers) -> None:
+    for kind in KINDS:
+        if found[kind] > known[kind]:
+            raise SchemaMismatch(
+                f"the data has schema {found[kind]}, this version of Recollect knows up to {known[kind]};"
+                " upgrade before opening it"
+            )
+
+
+async def migrate(connection: Connection, *, steps: Sequence[Migration] | None = None) -> None:
+    """Applies what is missing. A schema newer than this code is refused untouched."""
+    steps = layout.migrations() if steps is None else steps
+    wanted = newest(steps)
     await _check_server(connection)
     for attempt in range(_ATTEMPTS):
-        found = await schema_number(connection)
-        if found > latest:
-            raise SchemaMismatch(
-                f"the data has schema {found}, this version of Recollect knows {latest}; upgrade Recollect"
-            )
-        if found == latest:
-            return latest
+        found = await applied(connection)
+        refuse_newer(found, wanted)
+        if found == wanted:
+            return
         try:
-            await _apply(connection, wanted)
+            await _apply(connection, steps)
         except _RACES:
             if attempt == _ATTEMPTS - 1:
                 raise
@@ -76,17 +89,16 @@ async def migrate(connection: Connection, *, names: Sequence[str] | None = None)
                 f" to create a schema, the extension vector and the roles {APPLICATION} and {SEARCH}; or let an"
                 " administrator create these and grant both roles to it"
             ) from error
-    return latest
 
 
-async def schema_number(connection: Connection) -> int:
-    """The newest migration that was applied; 0 for an empty database."""
+async def applied(connection: Connection) -> dict[str, int]:
+    """The newest migration of each kind that was applied; 0 for none."""
+    numbers: dict[str, int] = dict.fromkeys(KINDS, 0)
     cursor = await connection.execute("select to_regclass(%s)", (f"{SCHEMA}.migrations",))
-    if (await cursor.fetchone() or (None,))[0] is None:
-        return 0
-    cursor = await connection.execute(query(f"select coalesce(max(number), 0) from {SCHEMA}.migrations"))
-    row = await cursor.fetchone()
-    return int(row[0]) if row else 0
+    if await cursor.fetchone() != (None,):
+        cursor = await connection.execute(query(f"select kind, max(number) from {SCHEMA}.migrations group by kind"))
+        numbers |= dict(await cursor.fetchall())
+    return numbers
 
 
 async def _check_server(connection: Connection) -> None:
@@ -97,27 +109,27 @@ async def _check_server(connection: Connection) -> None:
     require_server(connection.info.server_version, installed, available)
 
 
-async def _apply(connection: Connection, wanted: Sequence[str]) -> None:
+async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
     async with connection.transaction():
         await connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
         await connection.execute(query(f"create schema if not exists {SCHEMA}"))
         await connection.execute(query(f"set local search_path = {SCHEMA}, public"))
         await connection.execute(
             "create table if not exists migrations"
-            " (number integer primary key, name text not null, applied_at bigint not null)"
+            " (kind text, number integer, name text not null, digest text not null, primary key (kind, number))"
         )
-        found = await schema_number(connection)
-        missing = [name for name in wanted if layout.number(name) > found]
+        found = await applied(connection)
+        missing = [step for step in steps if step.number > found[step.kind]]
         if not missing:
             return
         await connection.execute("create extension if not exists vector")
         for role in (APPLICATION, SEARCH):
             await _ensure_role(connection, role)
-        for name in missing:
-            await connection.execute(query(layout.script(name)))
+        for step in missing:
+            await connection.execute(query(step.sql))
             await connection.execute(
-                "insert into migrations (number, name, applied_at) values (%s, %s, %s)",
-                (layout.number(name), name, micros(system_clock())),
+                "insert into migrations (kind, number, name, digest) values (%s, %s, %s, %s)",
+                (step.kind, step.number, step.name, sha256(step.sql.encode()).hexdigest()),
             )
         for each in layout.completion():
             await connection.execute(query(each))
@@ -125,9 +137,7 @@ async def _apply(connection: Connection, wanted: Sequence[str]) -> None:
 
 async def _ensure_role(connection: Connection, role: str) -> None:
     """A role nobody logs in as; the owner may become it, but inherits nothing of it."""
-    cursor = await connection.execute(
-        "select pg_has_role(oid, 'set') from pg_roles where rolname = %s", (role,)
-    )
+    cursor = await connection.execute("select pg_has_role(oid, 'set') from pg_roles where rolname = %s", (role,))
     row = await cursor.fetchone()
     if row is None:
         await connection.execute(sql.SQL("create role {} nologin").format(sql.Identifier(role)))

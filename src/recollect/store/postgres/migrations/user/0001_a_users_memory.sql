@@ -1,4 +1,4 @@
--- One user's memory, and the catalog of what belongs to no user.
+-- One user's memory.
 --
 -- Rules that keep this schema valid on a sharded cluster: `user_id` leads every key, index and join of the users' tables;
 -- ids, times and random values come from the client; no trigger, no sequence, no foreign key. Instants are microseconds
@@ -165,29 +165,3 @@ create table notes (
     expires bigint,
     primary key (user_id, name)
 ) partition by hash (user_id);
-
--- The catalog. It holds no user's content, so no user's wall stands before it.
-create table users (
-    user_id uuid primary key,
-    tenant text collate "C" not null,
-    name text collate "C" not null
-);
-create index users_by_name on users (tenant, name);
-
-create table hints (
-    user_id uuid primary key,
-    tenant text collate "C" not null,
-    name text collate "C" not null,
-    due bigint not null
-);
-create index hints_by_due on hints (due);
-
-create table documents (
-    tenant text collate "C" not null,
-    kind text collate "C" not null,
-    name text collate "C" not null,
-    version integer not null,
-    body text not null,
-    recorded_at bigint not null,
-    primary key (tenant, kind, name, version)
-);
