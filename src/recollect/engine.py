@@ -444,6 +444,7 @@ class Recollect:
                 noun=noun.noun,
                 refs=(entity,),
                 persona=_all(persona),
+                shared=shared,
                 statuses=statuses,
                 limit=limit,
                 known=known,
