@@ -23,7 +23,7 @@ import numpy as np
 
 from bench.measuring import save, spread, table
 from recollect import Recollect, Turn
-from recollect.recall.analyse import stems
+from recollect.text.analyse import stems
 from recollect.store.base import UserKey
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
