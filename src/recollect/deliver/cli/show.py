@@ -238,10 +238,8 @@ def difference(a: Context, b: Context, found: "Difference") -> RenderableType:
     parts: list[RenderableType] = [_side("from", a), _side("to", b), Text()]
     if found.same_bytes:
         return Group(*parts, Text("The two are the same, byte for byte.", style="green"))
-    for item in found.removed:
-        parts.append(_line("-", "red", item))
-    for item in found.added:
-        parts.append(_line("+", "green", item))
+    parts += [_line("-", "red", item) for item in found.removed]
+    parts += [_line("+", "green", item) for item in found.added]
     for change in found.changed:
         parts += [_line("~", "yellow", change.before), _line("→", "yellow", change.after)]
     counts = ", ".join(f"{section} {tokens:+,}" for section, tokens in found.sections.items())
