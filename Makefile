@@ -10,9 +10,9 @@ LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-# `make test ARGS="tests/store -x"` narrows a run, `make test WORKERS=0` keeps it in one process.
+# `make test ARGS="tests/store -x"` narrows a run, `make test WORKERS=2` spreads it over processes.
 ARGS ?=
-WORKERS ?= auto
+WORKERS ?= 0
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak lint format bench lock docs clean
@@ -41,8 +41,9 @@ format: $(VENV)/dev.stamp ## rewrite the code in the project's style
 bench: $(VENV)/test.stamp ## run every benchmark in bench/
 	@for script in $(wildcard bench/*.py); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-docs: $(VENV)/dev.stamp ## write the generated pages: docs/requirements.md and the costs in docs/dependencies.md
+docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line, recipes, and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py
+	$(BIN)/python scripts/reference_pages.py
 	$(BIN)/python scripts/dependency_costs.py
 
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock

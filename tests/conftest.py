@@ -14,6 +14,10 @@ from hypothesis import HealthCheck, settings
 
 from tests import effort, network_guard
 
+# Before anything imports it: failing assertions of the published suite show their values.
+pytest.register_assert_rewrite("recollect.testing.conformance")
+pytest_plugins = ("tests.stores",)
+
 SEED_VARIABLE = "RECOLLECT_TEST_SEED"
 
 # No deadline: no test may depend on how fast the machine is.
@@ -39,6 +43,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
+    return _how_to_repeat()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    """Says it again below the failures, where a quiet run has no header."""
+    if exitstatus != pytest.ExitCode.OK:
+        terminalreporter.write_line(_how_to_repeat())
+
+
+def _how_to_repeat() -> str:
     seed = os.environ[SEED_VARIABLE]
     return f"recollect: profile {effort.profile()}, seed {seed} (repeat with {SEED_VARIABLE}={seed})"
 

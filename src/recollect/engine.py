@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
 from recollect import store as stores
-from recollect.assemble import assembling, comparing, gather, personas, recipes, replaying, snapshot
+from recollect.assemble import comparing, gather, personas, recipe_book, replaying, snapshot
+from recollect.assemble.assemble import assemble
 from recollect.assemble.comparing import Difference
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
@@ -22,7 +23,7 @@ from recollect.ids import new_id
 from recollect.ingest import editing, linking, listing, profiles, sessions, using, validate
 from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
-from recollect.recall.analyse import stems
+from recollect.text.analyse import stems
 from recollect.recall.searching import Recaller, Search
 from recollect.store import exporting, nouns
 from recollect.store.base import (
@@ -88,7 +89,7 @@ class Recollect:
         tenant: str = "default",
     ) -> None:
         self._store: Store = stores.connect(str(url))
-        self._recipe = recipes.load(recipe)
+        self._recipe = _recipe(recipe)
         self._tokenizer = open_tokenizer(tokenizer)
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
@@ -201,7 +202,7 @@ class Recollect:
             user=validate.name(user, what="user"),
             persona=who.persona,
             lane=validate.optional_name(lane, what="lane"),
-            recipe=recipes.load(recipe) if recipe is not None else self._recipe,
+            recipe=self._recipe if recipe is None else _recipe(recipe),
             now=self._clock() if at is None else instant(at),
             message=message,
             turn=turn,
@@ -211,7 +212,7 @@ class Recollect:
         )
         material = await gather.gather(self._user(user), request, self._recaller.recall)
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
-        assembled = assembling.assemble(request.recipe, material, counter)
+        assembled = assemble(request.recipe, material, counter)
         taken = snapshot.take(request.recipe, material, assembled)
         self._write_later(user, taken)
         return taken.context
@@ -268,19 +269,19 @@ class Recollect:
     ) -> list[Trial]:
         """Another recipe over a recorded conversation: for each of the user's turns, the context it would have had."""
 
-        async def build(turn: StoredTurn, with_recipe: Recipe) -> Context:
+        async def build(turn: StoredTurn, recipe: Recipe) -> Context:
             return await self.context(
                 user=user,
                 turn=turn.id,
                 persona=turn.persona,
                 lane=turn.lane,
-                recipe=with_recipe,
+                recipe=recipe,
                 at=turn.at,
                 known=turn.seq,
             )
 
         trials = replaying.backtest(
-            self._user(user), build, recipe=recipes.load(recipe), persona=_all(persona), lane=_all(lane), limit=limit
+            self._user(user), build, recipe=_recipe(recipe), persona=_all(persona), lane=_all(lane), limit=limit
         )
         return [trial async for trial in trials]
 
@@ -400,7 +401,7 @@ class Recollect:
 
     async def load(self, file: str | Path, *, user: str | None = None) -> int:
         """Reads an export back, under its own user or another; the number of entries."""
-        return await exporting.load(self._store, file, tenant=self._tenant, user=user)
+        return await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
 
     async def health(self) -> Health:
         return await self._store.health()
@@ -443,6 +444,7 @@ class Recollect:
                 noun=noun.noun,
                 refs=(entity,),
                 persona=_all(persona),
+                shared=shared,
                 statuses=statuses,
                 limit=limit,
                 known=known,
@@ -476,6 +478,10 @@ class Recollect:
 
 def _all(value: str | None) -> Scope:
     return ANY if value is None else value
+
+
+def _recipe(recipe: str | Recipe) -> Recipe:
+    return recipe if isinstance(recipe, Recipe) else recipe_book.load(recipe)
 
 
 def _by_user(turns: Sequence[Turn]) -> dict[str, list[int]]:

@@ -31,9 +31,7 @@ def test_storable_text_stays_as_it_was(text: str) -> None:
     assert clean(text) is text
 
 
-@pytest.mark.parametrize(
-    ("text", "named"), [("a\x00b", "NUL at position 1"), ("\ud83d", "0xd83d at position 0")]
-)
+@pytest.mark.parametrize(("text", "named"), [("a\x00b", "NUL at position 1"), ("\ud83d", "0xd83d at position 0")])
 def test_unstorable_text_is_refused_with_its_place(text: str, named: str) -> None:
     with pytest.raises(InvalidText, match=named):
         clean(text)

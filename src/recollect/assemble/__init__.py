@@ -1,0 +1,1 @@
+"""From a recipe and what was gathered for it to a context."""

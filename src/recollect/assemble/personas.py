@@ -75,7 +75,7 @@ def check(persona: Persona, *, recipe: Recipe, tokenizer: Tokenizer) -> Persona:
     for what, value in (("text", persona.text), ("boundaries", persona.boundaries), ("style", persona.style)):
         validate.text(value, what=f"persona {what}", empty=True)
     tokens = tokenizer.count("\n\n".join(part for part in (persona.text, persona.boundaries) if part))
-    cap = recipe.group("persona").cap
+    cap = recipe.groups[recipe.group_of["persona"]].cap
     if tokens > cap:
         raise PersonaTooLarge(
             f"persona {persona.id!r} has {tokens} tokens in {tokenizer.family}; recipe {recipe.name!r} allows {cap}"

@@ -1,9 +1,9 @@
 """Links and images from memory, made inert.
 
-A stored text that reaches a chat window through the model's answer could load an image from a foreign host and
-carry the conversation away in its address. So nothing rendered from memory is a link any more: a Markdown or
-HTML link keeps its words and names its host, an image keeps its description, a bare address loses its scheme.
-The address itself stays readable, because "my site is ana.dev/blog" is a fact worth remembering.
+A stored text that reaches a chat window through the model's answer could load an image from a foreign host
+and carry the conversation away in its address. So nothing rendered from memory is a link any more: a Markdown
+or HTML link keeps its words and names its host, an image its description, a bare address loses its scheme. The
+address itself stays readable, because "my site is ana.dev/blog" is worth remembering.
 """
 
 import re

@@ -4,25 +4,24 @@ Detection is no defence: markers, escaping and origins are what keeps memory fro
 gate only stops the obvious, so that it does not sit in a user's memory for years, and is tuned to leave
 ordinary talk alone. What it stops is kept with its reason for a person to review, never dropped.
 
-Two questions are asked. Does the text attack the model (whoever says so)? Does it tell the model how to behave
+Two questions are asked. Does the text attack the model (whoever says it)? Does it tell the model how to act
 from now on? The second is the user's right and nobody else's: their standing requests have a section of their
 own, while the same words from a tool, an import or the model itself are held back.
 """
 
 import html
 import re
-import tomllib
 import unicodedata
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Final, Literal
 from urllib.parse import unquote
 
 from recollect.ingest.hygiene import visible
+from recollect.text.patterns import PatternTable
+from recollect.types import Origin
 
-__all__ = ["Origin", "Reason", "quarantine"]
+__all__ = ["Reason", "quarantine"]
 
-Origin = Literal["user", "assistant", "tool", "import"]
 Kind = Literal["hidden", "override", "role", "markup", "persona", "disclosure", "exfiltration", "standing"]
 
 
@@ -34,15 +33,12 @@ class Reason:
     words: str
 
 
-def _compiled(origin: Literal["attack", "standing"]) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
-    table = tomllib.loads(files("recollect.ingest").joinpath("quarantine.toml").read_text("utf-8"))
-    rules: list[tuple[Kind, re.Pattern[str]]] = []
-    for kind, patterns in table[origin].items():
-        for pattern in patterns:
-            for name, fragment in table["fragments"].items():
-                pattern = pattern.replace("{{" + name + "}}", fragment)
-            rules.append((kind, re.compile(pattern, re.IGNORECASE)))
-    return tuple(rules)
+_TABLE: Final = PatternTable.read("recollect.ingest", "quarantine.toml")
+
+
+def _compiled(section: Literal["attack", "standing"]) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
+    kinds: dict[Kind, list[str]] = _TABLE.content[section]  # pyright: ignore[reportAssignmentType] — keys of our file
+    return tuple((kind, _TABLE.compiled(one)) for kind, expressions in kinds.items() for one in expressions)
 
 
 _ATTACKS: Final = _compiled("attack")

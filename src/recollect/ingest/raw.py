@@ -4,6 +4,7 @@ Webhooks and exports change and lie. A field of another type than documented rea
 that one odd message is at worst a message without that field, never an exception in the conversation.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, cast
@@ -13,6 +14,7 @@ from recollect.clock import EPOCH
 Raw = Mapping[str, object]
 
 NOTHING: Final[Raw] = {}
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _LATEST: Final = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 
 
@@ -32,9 +34,16 @@ def objects(raw: Raw, key: str) -> list[Raw]:
 
 
 def text(raw: Raw, key: str) -> str | None:
-    """A string that is not empty."""
+    """A string with something in it, as a store can keep it."""
     value = raw.get(key)
-    return value if isinstance(value, str) and value else None
+    return storable(value) or None if isinstance(value, str) else None
+
+
+def storable(value: str) -> str:
+    """The text without NUL, with lone surrogates shown as unknown characters; blank counts as nothing."""
+    if _UNSTORABLE.search(value):
+        value = value.replace("\0", "").encode("utf-8", "replace").decode()
+    return value if value.strip() else ""
 
 
 def integer(raw: Raw, key: str) -> int | None:

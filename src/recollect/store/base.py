@@ -196,11 +196,15 @@ class RecordList(Query[tuple[Row, ...]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsByEntity(Query[tuple[Row, ...]]):
-    """Visible versions of one noun that name any of these entity references, newest `at` first."""
+    """Visible versions of one noun that name any of these entity references, newest `at` first.
+
+    `persona` with `shared` set also lets through what belongs to no persona.
+    """
 
     noun: RecordKind
     refs: tuple[str, ...]
     persona: Scope = ANY
+    shared: bool = False
     statuses: tuple[str, ...] = ()
     limit: int
     known: int | None = None
@@ -538,7 +542,9 @@ class Document:
 class Catalog(Protocol):
     """What belongs to no single user. It holds no user's content."""
 
-    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
+    async def documents(
+        self, tenant: str, kind: str, names: Sequence[str] | None = None
+    ) -> tuple[Document, ...]:
         """The newest versions of these documents, or of all of that kind, by name; a deleted one is missing."""
         ...
 

@@ -6,8 +6,8 @@ cut off is noticed before anything of it is stored.
 """
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import asdict, fields
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -39,8 +39,10 @@ async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
     yield nouns.dump({"entries": count})
 
 
-async def load(store: Store, file: str | Path, *, tenant: str, user: str | None = None) -> int:
-    """Checks the whole file, then restores it in batches. Loading it again changes nothing."""
+async def load(
+    store: Store, file: str | Path, *, tenant: str, user: str | None = None, stems: Callable[[str], Sequence[str]]
+) -> int:
+    """Checks the whole file, then restores it in batches, indexed by `stems`. Loading it again changes nothing."""
     path = Path(file)
     header, count = _check(path)
     target = store.user(UserKey(tenant, user or str(header["user"])))
@@ -48,7 +50,7 @@ async def load(store: Store, file: str | Path, *, tenant: str, user: str | None 
     for _, values in _lines(path):
         if "seq" not in values:
             continue
-        batch.append(_entry(values))
+        batch.append(_indexed(_entry(values), stems))
         if len(batch) == BATCH:
             await target.restore(batch)
             batch = []
@@ -108,6 +110,15 @@ def _entry(values: Mapping[str, Any], *, where: str = "the file") -> LogEntry:
         raise InvalidInput(f"{where}: not a log entry ({error!r}); nothing was loaded") from error
 
 
+def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry:
+    """The entry with the words that it is found by; they are not part of the file."""
+    if entry.turn:
+        return replace(entry, stems=tuple(stems(entry.turn.text)))
+    if entry.row and entry.row.noun in nouns.SEARCHABLE and entry.row.text:
+        return replace(entry, stems=tuple(stems(entry.row.text)))
+    return entry
+
+
 def _turn(values: Mapping[str, Any]) -> StoredTurn:
     parts = codec.decode_parts(json.dumps(values["parts"]))
     return StoredTurn(**{**_common(values, StoredTurn), "parts": parts})
@@ -121,9 +132,9 @@ def _common(values: Mapping[str, Any], cls: type[Any]) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for f in fields(cls):
         value = values[f.name]
-        if f.name in _TIMES and value is not None:
+        if value is not None and f.name in _TIMES:
             value = datetime.fromisoformat(value)
         elif f.name in _TUPLES:
-            value = tuple(value)
+            value = tuple(cast(list[str], value))
         read[f.name] = value
     return read

@@ -1,0 +1,106 @@
+"""A recipe and its material become a context. Pure: the same arguments give the same bytes.
+
+Every section names its candidates; what is the same is shown once; the budget decides who gets in; the result
+is laid out and counted as it will be sent. A count over the total goes back to the budget with less room, so
+what leaves here fits.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from recollect.assemble.assembled import Assembled
+from recollect.assemble.budget import Share, Shelf, share
+from recollect.assemble.candidate import Candidate, Desk
+from recollect.assemble.draft import Choice, drafted
+from recollect.assemble.material import Material
+from recollect.assemble.once import Claim, duplicates
+from recollect.assemble.receipt import assembled
+from recollect.assemble.recipe import Recipe
+from recollect.assemble.table import Table, table
+from recollect.assemble.titles import UNTRIMMED, SectionId
+from recollect.errors import ImpossibleBudget
+from recollect.tokens import Tokenizer
+
+_ROUNDS: Final = 3
+"""How often the duplicates of something that found no room are looked at again."""
+
+
+def assemble(recipe: Recipe, material: Material, tokenizer: Tokenizer) -> Assembled:
+    """The context, or ImpossibleBudget when persona, message, reserve and wrapping alone exceed the total."""
+    wanted = table(Desk(recipe, material, tokenizer))
+    most = recipe.total.cap - recipe.total.reserve
+    room = most - wanted.fixed
+    if room < 0:
+        raise ImpossibleBudget(
+            f"persona, message and wrapping take {wanted.fixed} tokens, the reserve {recipe.total.reserve},"
+            f" but recipe {recipe.name!r} has {recipe.total.cap} in all; shorten the message or the persona"
+        )
+    while True:
+        choice = _choice(wanted, room)
+        draft = drafted(wanted, choice)
+        if draft.tokens <= most:
+            return assembled(wanted, choice, draft)
+        room -= draft.tokens - most
+
+
+def _choice(wanted: Table, room: int) -> Choice:
+    """Who gets in. When what others repeat finds no room itself, one of the others may take its place."""
+    without: set[int] = set()
+    for last in range(_ROUNDS, 0, -1):
+        twins = _twins(wanted, without)
+        shelves = _shelves(wanted, without, twins)
+        shared = share(
+            wanted.desk.recipe, shelves, wanted.past, room=room, outside=wanted.outside, spent=wanted.spent
+        )
+        absent = {holder for holder in twins.values() if not _shown(wanted, shared, holder)}
+        if not absent or last == 1:
+            return Choice(shared, twins)
+        without |= absent
+    raise AssertionError("the loop returns in its last round")
+
+
+def _shown(wanted: Table, shared: Share, number: int) -> bool:
+    place = number - len(wanted.candidates)
+    return number in shared.given or place in shared.plan.cuts or number >= wanted.message_number
+
+
+def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
+    """What repeats what is more precious, by number."""
+    worth = wanted.desk.recipe.precious
+    numbered = [
+        pair for pair in enumerate(wanted.candidates) if not pair[1].reason and pair[0] not in without
+    ]
+    numbered.sort(key=lambda pair: worth[pair[1].section])
+    claims = [Claim(number, candidate.key, candidate.said) for number, candidate in numbered]
+    before = sum(worth[candidate.section] < worth["working"] for _, candidate in numbered)
+    shown = [Claim(wanted.message_number, f"turn:{wanted.desk.material.message_id}", "")]
+    if wanted.quoted is not None:
+        shown.append(Claim(wanted.quoted_number, f"turn:{wanted.quoted.turn.id}", ""))
+    turns = [
+        Claim(number, f"turn:{exchange.turn.id}", exchange.turn.text)
+        for place, exchange in enumerate(wanted.past.shown)
+        if (number := wanted.turn_number(place)) not in without
+    ]
+    return duplicates([*shown, *claims], turns=turns, before=before + len(shown))
+
+
+def _shelves(wanted: Table, without: set[int], twins: Mapping[int, int]) -> dict[SectionId, Shelf]:
+    entries: dict[SectionId, list[tuple[int, Candidate]]] = {
+        section: [] for section in wanted.desk.recipe.order if section not in UNTRIMMED
+    }
+    headings: dict[str, int] = {}
+    for number, candidate in enumerate(wanted.candidates):
+        if (
+            candidate.section in entries
+            and not candidate.reason
+            and number not in without
+            and number not in twins
+        ):
+            entries[candidate.section].append((number, candidate))
+            if candidate.heading and candidate.heading not in headings:
+                headings[candidate.heading] = wanted.desk.tokenizer.count(candidate.heading + "\n")
+            if candidate.card and candidate.card not in headings:
+                headings[candidate.card] = wanted.desk.tokenizer.count(candidate.card)
+    return {
+        section: Shelf(section, found, wanted.wraps[section], headings) for section, found in entries.items()
+    }

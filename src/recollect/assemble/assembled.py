@@ -1,0 +1,57 @@
+"""What the assembly hands back: the context's parts, before it has a snapshot."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from recollect.types import Context, Item, Json, SectionUse
+
+
+class Piece(NamedTuple):
+    """A stretch of text in a prompt: an item's, by its number, or (None) the renderer's own."""
+
+    text: str
+    item: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembled:
+    """A context and how it was made. `pieces` joined are the system text; `carriers` names the item of each
+    message.
+    """
+
+    system: str
+    history: tuple[dict[str, Json], ...]
+    messages: tuple[dict[str, Json], ...]
+    tokens: int
+    items: tuple[Item, ...]
+    sections: tuple[SectionUse, ...]
+    prefix_hash: str
+    log: Mapping[str, Json]
+    warnings: tuple[str, ...]
+    recipe: str
+    recipe_hash: str
+    family: str
+    user: str
+    at: datetime
+    known: int
+    pieces: tuple[Piece, ...]
+    carriers: tuple[int, ...]
+
+    def context(self, snapshot: str) -> Context:
+        return Context(
+            system=self.system,
+            history=list(self.history),
+            messages=list(self.messages),
+            tokens=self.tokens,
+            items=list(self.items),
+            snapshot=snapshot,
+            prefix_hash=self.prefix_hash,
+            recipe=self.recipe,
+            at=self.at,
+            known=self.known,
+            sections=self.sections,
+            log=self.log,
+            warnings=self.warnings,
+        )

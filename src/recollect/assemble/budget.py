@@ -1,0 +1,134 @@
+"""Who gets how many tokens.
+
+Sections are filled from the most precious to the least: first what the minimum of turns needs, then every
+group to its target, then every group to its cap, always within the room that the total leaves. What is
+trimmed first is filled last, so running out of room *is* trimming in the recipe's order, and a final check
+that fails only has to come back with less room.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recollect.assemble.candidate import Candidate
+from recollect.assemble.history import Past, Plan
+from recollect.assemble.recipe import Recipe
+from recollect.assemble.titles import SectionId
+from recollect.errors import ImpossibleBudget
+
+LEAST_PART = 24
+"""A divisible entry is not cut to fewer tokens than this: better to leave it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A section's candidates, best first, each by its number, and what the section costs besides them."""
+
+    section: SectionId
+    entries: Sequence[tuple[int, Candidate]]
+    wrap: int
+    """Tokens of the markers, paid with the first entry."""
+    headings: Mapping[str, int]
+    """Tokens of each heading, paid with the first entry under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What was given: candidates by number with the tokens they may use, the turns, and each group's use."""
+
+    given: dict[int, int]
+    refused: dict[int, str]
+    """Candidates that a limit on their number keeps out."""
+    plan: Plan
+    used: dict[str, int]
+
+
+@dataclass(slots=True)
+class _Purse:
+    """The room that is left while sections are filled; lives inside `share` only."""
+
+    recipe: Recipe
+    room: int
+    used: dict[str, int]
+    given: dict[int, int] = field(default_factory=dict[int, int])
+    refused: dict[int, str] = field(default_factory=dict[int, str])
+    paid: set[tuple[SectionId, str]] = field(default_factory=set[tuple[SectionId, str]])
+    taken: dict[str, int] = field(default_factory=dict[str, int])
+
+    def fill(self, shelf: Shelf, limit: int, *, divide: bool) -> None:
+        group = self.recipe.group_of[shelf.section]
+        for number, candidate in shelf.entries:
+            quota = candidate.quota
+            if number in self.given or number in self.refused:
+                continue
+            if quota is not None and self.taken.get(quota.name, 0) >= quota.most:
+                self.refused[number] = f"over the limit of {quota.most}"
+                continue
+            room = min(self.room, limit - self.used[group])
+            extra = self._extra(shelf, candidate)
+            cost = candidate.tokens + extra
+            if cost > room:
+                if not (divide and candidate.divisible and room - extra >= LEAST_PART):
+                    continue
+                cost = room
+            self.given[number] = cost - extra
+            if quota is not None:
+                self.taken[quota.name] = self.taken.get(quota.name, 0) + 1
+            self.paid |= {
+                (shelf.section, ""),
+                (shelf.section, candidate.heading),
+                (shelf.section, candidate.card),
+            }
+            self.used[group] += cost
+            self.room -= cost
+
+    def _extra(self, shelf: Shelf, candidate: Candidate) -> int:
+        extra = 0 if (shelf.section, "") in self.paid else shelf.wrap
+        for heading in (candidate.heading, candidate.card):
+            if heading and (shelf.section, heading) not in self.paid:
+                extra += shelf.headings[heading]
+        return extra
+
+
+def share(
+    recipe: Recipe,
+    shelves: Mapping[SectionId, Shelf],
+    past: Past,
+    *,
+    room: int,
+    outside: int,
+    spent: Mapping[str, int],
+) -> Share:
+    """Fills the sections within `room`.
+
+    `outside` is what message and wrapping take, it comes out of the history's budget; `spent` is what groups
+    have used already.
+    """
+    plan = past.plan(0)
+    if plan.tokens > room:
+        plan = past.plan(0, least=True)
+    if plan.tokens > room:
+        raise ImpossibleBudget(
+            f"persona, message, reserve and wrapping leave {room} of the {recipe.total.cap} tokens of recipe"
+            f" {recipe.name!r}, and wrapping its minimum of turns takes {plan.tokens};"
+            " shorten the message or the persona"
+        )
+    turns = recipe.group_of["working"]
+    purse = _Purse(recipe, room - plan.tokens, {name: spent.get(name, 0) for name in recipe.groups})
+    purse.used[turns] += plan.tokens
+    worth = sorted(shelves, key=lambda section: recipe.precious[section])
+    for goal in ("floor", "target", "cap"):
+        for section in worth:
+            group = recipe.groups[recipe.group_of[section]]
+            final = goal == "cap" or section in recipe.last_resort
+            limit = group.cap if final else group.target if goal == "target" else group.floor
+            if limit <= purse.used[recipe.group_of[section]]:
+                continue
+            if section == "working":
+                aim = max(limit, min(past.wanted + outside, group.cap)) if goal == "target" else limit
+                larger = past.plan(min(aim - outside, purse.room + plan.tokens))
+                if larger.tokens > plan.tokens and larger.tokens - plan.tokens <= purse.room:
+                    purse.room -= larger.tokens - plan.tokens
+                    purse.used[turns] += larger.tokens - plan.tokens
+                    plan = larger
+            purse.fill(shelves[section], limit, divide=final)
+    return Share(purse.given, purse.refused, plan, purse.used)

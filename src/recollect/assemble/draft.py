@@ -1,0 +1,99 @@
+"""A choice written out: the system text in its pieces, the chat messages, and what they cost as they will be
+sent.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from recollect.assemble.assembled import Piece
+from recollect.assemble.budget import Share
+from recollect.assemble.candidate import Candidate
+from recollect.assemble.earlier import earlier
+from recollect.assemble.exchange import Exchange, message_tokens, messages, transcript
+from recollect.assemble.layout import Entry, pieces
+from recollect.assemble.shorten import shorten
+from recollect.assemble.table import Table
+from recollect.assemble.titles import UNTRIMMED, SectionId
+from recollect.tokens import MESSAGE, REQUEST
+from recollect.types import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who gets in, and which number repeats which."""
+
+    shared: Share
+    twins: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The context as it will be sent. `carriers` are the numbers of what each chat message before the last
+    ones shows.
+    """
+
+    texts: Mapping[int, str]
+    sections: tuple[tuple[SectionId, tuple[Piece, ...]], ...]
+    pieces: tuple[Piece, ...]
+    system: str
+    exchanges: Mapping[int, Exchange]
+    history: tuple[dict[str, Json], ...]
+    carriers: tuple[int, ...]
+    middle: Candidate | None
+    turn_tokens: int
+    tokens: int
+
+
+def drafted(wanted: Table, choice: Choice) -> Draft:
+    desk, shared = wanted.desk, choice.shared
+    texts: dict[int, str] = {}
+    shown: dict[SectionId, list[Entry]] = {section: [] for section in desk.recipe.order}
+    for number, candidate in enumerate(wanted.candidates):
+        if candidate.section in UNTRIMMED:
+            text = candidate.text
+        elif number not in shared.given:
+            continue
+        elif shared.given[number] < candidate.tokens:
+            text = shorten(candidate.text, shared.given[number] - 1, desk.tokenizer)
+        else:
+            text = candidate.text
+        texts[number] = text
+        shown[candidate.section].append(Entry(number, text, candidate.heading, candidate.card))
+
+    exchanges = dict(zip(shared.plan.cuts, wanted.past.carried_out(shared.plan, desk), strict=True))
+    middle = earlier(wanted.past, shared.plan, desk, wrap=wanted.wraps.get("earlier", 0))
+    if middle is not None:
+        shown["earlier"].append(Entry(wanted.earlier_number, middle.text))
+    history: list[dict[str, Json]] = []
+    carriers: list[int] = []
+    for place, exchange in exchanges.items():
+        if wanted.transcript:
+            shown["working"].append(Entry(wanted.turn_number(place), transcript(exchange)))
+        else:
+            found = messages(exchange)
+            history += found
+            carriers += [wanted.turn_number(place)] * len(found)
+
+    sections: tuple[tuple[SectionId, tuple[Piece, ...]], ...] = tuple(
+        (s, tuple(pieces(s, shown[s], wanted.frames[s]))) for s in desk.recipe.arranged
+    )
+    written = [piece for _, made in sections for piece in made]
+    while written and written[-1].item is None and written[-1].text.isspace():
+        written.pop()
+    if written and written[-1].item is None:
+        written[-1] = Piece(written[-1].text.rstrip("\n"))
+    system = "".join([piece.text for piece in written])
+    said = sum(message_tokens(message, desk.tokenizer) for message in history)
+    final = wanted.message_tokens + (wanted.quoted.tokens if wanted.quoted else 0)
+    return Draft(
+        texts=texts,
+        sections=sections,
+        pieces=tuple(written),
+        system=system,
+        exchanges=exchanges,
+        history=tuple(history),
+        carriers=tuple(carriers),
+        middle=middle,
+        turn_tokens=said,
+        tokens=REQUEST + MESSAGE + desk.tokenizer.count(system) + said + final,
+    )

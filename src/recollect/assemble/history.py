@@ -1,0 +1,177 @@
+"""Which turns are shown, and how much of each.
+
+The newest turns come first in worth. A window that fits is shown whole. One that does not is shortened before
+it is dropped: long older turns to a limit each, then the oldest go, and the recipe's minimum of turns is
+never dropped: their tools' output is shortened, then the longest of their texts, the newest last of all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.assemble.candidate import Desk
+from recollect.assemble.exchange import Exchange, Leftover, exchanges, shortened
+from recollect.assemble.material import Material
+from recollect.assemble.shorten import level
+from recollect.types import StoredTurn
+
+_LEAST_TOOL: Final = 8
+"""Tokens that a tool's output is shortened to before any text is."""
+_WHOLE: Final = 1 << 60
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Limits for one exchange; `tool` None leaves tools whole, 0 leaves them out."""
+
+    text: int = _WHOLE
+    tool: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which exchanges are shown and within which limits, oldest first, and what that costs at most.
+
+    `middle` are the tokens, among those, for a summary of what is left out between the first and the newest.
+    """
+
+    cuts: dict[int, Cut]
+    tokens: int
+    middle: int = 0
+
+
+class Past:
+    """The turns before the message, ready to be planned for any budget."""
+
+    __slots__ = ("_costs", "_firsts", "_must", "_order", "left", "rules", "shown")
+
+    def __init__(self, desk: Desk, *, empty: bool = False) -> None:
+        rules = desk.recipe.history
+        turns, foreign = ([], []) if empty else _of_this_lane(desk.material)
+        shown, left = exchanges(turns, desk)
+        self.rules = rules
+        self.shown = shown
+        self._firsts = frozenset(_first(shown, desk.material, rules.keep_first))
+        inside = [i for i in range(len(shown)) if i >= len(shown) - rules.window or i in self._firsts]
+        must = {*self._firsts, *inside[max(0, len(inside) - rules.minimum) :]} if inside else set[int]()
+        self._must = sorted(must)
+        self._order = [i for i in reversed(inside) if i not in must]
+        self._costs = [exchange.whole for exchange in shown]
+        beyond = sorted(set(range(len(shown))).difference(inside))
+        far = [Leftover(shown[i].turn, f"beyond the last {rules.window} turns") for i in beyond]
+        self.left: list[Leftover] = [*foreign, *left, *far]
+
+    @property
+    def wanted(self) -> int:
+        """Tokens of as many of the newest turns as the recipe wants in any case."""
+        newest = self._costs[max(0, len(self._costs) - self.rules.wanted) :] if self.rules.wanted else ()
+        return sum(newest)
+
+    def plan(self, budget: int, *, least: bool = False) -> Plan:
+        """The best plan within the budget; over it only by what the minimum needs. `least` gives the smallest
+        of all.
+        """
+        if least:
+            return self._costed({i: Cut(1, 0) for i in self._must})
+        must = sum(self._costs[i] for i in self._must)
+        if must > budget:
+            return self._squeezed(budget)
+        rest = sum(self._costs[i] for i in self._order)
+        if must + rest <= budget:
+            return Plan({i: Cut() for i in sorted((*self._must, *self._order))}, must + rest)
+        middle = min(self.rules.middle, budget - must)
+        room = budget - must - middle
+        cuts = {i: Cut() for i in self._must}
+        for i in self._order:
+            cut = _within(self.shown[i], self.rules.turn)
+            cost = self.shown[i].cost(text=cut.text, tool=cut.tool)
+            if cost > room:
+                break
+            cuts[i] = cut
+            room -= cost
+        return self._costed(cuts, middle=middle)
+
+    def _squeezed(self, budget: int) -> Plan:
+        """Only the minimum, shortened: tools first, then the longest texts, the newest last."""
+        must = [self.shown[i] for i in self._must]
+        outputs = [
+            tokens for exchange in must for use in exchange.uses for tokens in (use.tokens, use.args_tokens)
+        ]
+        bare = self._costed({i: Cut(tool=_LEAST_TOOL) for i in self._must})
+        if bare.tokens <= budget and outputs:
+            low, high = _LEAST_TOOL, max(outputs)
+            while low < high:
+                middle = (low + high + 1) // 2
+                if self._costed({i: Cut(tool=middle) for i in self._must}).tokens <= budget:
+                    low = middle
+                else:
+                    high = middle - 1
+            return self._costed({i: Cut(tool=low) for i in self._must})
+        room = budget - (bare.tokens - sum(exchange.tokens for exchange in must))
+        older = [exchange.tokens for exchange in must[:-1]]
+        newest = must[-1].tokens if must else 0
+        least = self.rules.least
+        limit = max(least, level(older, room - newest))
+        spent = sum(min(tokens, limit) for tokens in older)
+        last = max(least, min(newest, room - spent))
+        cuts = {i: Cut(limit, _LEAST_TOOL) for i in self._must}
+        if self._must:
+            cuts[self._must[-1]] = Cut(last, _LEAST_TOOL)
+        return self._costed(cuts)
+
+    def _costed(self, cuts: dict[int, Cut], *, middle: int = 0) -> Plan:
+        ordered = dict(sorted(cuts.items()))
+        tokens = sum(self.shown[i].cost(text=cut.text, tool=cut.tool) for i, cut in ordered.items())
+        return Plan(ordered, tokens + middle, middle)
+
+    def carried_out(self, plan: Plan, desk: Desk) -> list[Exchange]:
+        """The planned exchanges, shortened as planned, oldest first."""
+        return [
+            self.shown[i]
+            if cut.text >= self.shown[i].tokens and cut.tool is None
+            else shortened(self.shown[i], text=cut.text, tool=cut.tool, tokenizer=desk.tokenizer)
+            for i, cut in plan.cuts.items()
+        ]
+
+    def dropped(self, plan: Plan) -> list[Exchange]:
+        """Exchanges of the window that the plan leaves out."""
+        considered = {*self._must, *self._order}
+        return [self.shown[i] for i in sorted(considered) if i not in plan.cuts]
+
+
+def _of_this_lane(material: Material) -> tuple[list[StoredTurn], list[Leftover]]:
+    """First and recent turns, each once, without the message itself or another lane's."""
+    turns: list[StoredTurn] = []
+    foreign: list[Leftover] = []
+    seen = {material.message_id}
+    recent = {turn.id for turn in material.window}
+    for turn in (*(turn for turn in material.first_turns if turn.id not in recent), *material.window):
+        if turn.id in seen:
+            continue
+        seen.add(turn.id)
+        if turn.lane == material.lane:
+            turns.append(turn)
+        else:
+            foreign.append(Leftover(turn, "other lane"))
+    return turns, foreign
+
+
+def _first(shown: Sequence[Exchange], material: Material, keep: int) -> list[int]:
+    """Where the turns that begin the session stand; without a list of them, the window begins it."""
+    firsts = {turn.id for turn in material.first_turns}
+    return [i for i, exchange in enumerate(shown) if not firsts or exchange.turn.id in firsts][:keep]
+
+
+def _within(exchange: Exchange, limit: int) -> Cut:
+    """Limits that bring one exchange within so many tokens, its tools' output first."""
+    if exchange.whole <= limit:
+        return Cut()
+    if exchange.uses:
+        room = limit - exchange.cost(text=exchange.tokens, tool=_LEAST_TOOL)
+        if room >= 0:
+            return Cut(tool=_LEAST_TOOL + room // (2 * len(exchange.uses)))
+    tool = _LEAST_TOOL if exchange.uses else None
+    text = limit - exchange.cost(text=0, tool=tool)
+    if exchange.uses and text < _LEAST_TOOL:
+        return Cut(max(1, limit - exchange.around), 0)
+    return Cut(max(1, text), tool)

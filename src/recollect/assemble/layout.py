@@ -1,0 +1,111 @@
+"""Where entries stand in the system text: sections in the recipe's order, entries under their headings, cards
+on one line.
+
+The text is made of pieces, each an item's or the renderer's own, so that a snapshot can name the items and
+hold nothing else. Every entry is whole lines that begin with a sign of the renderer; the o200k and cl100k
+vocabularies never join across such a line feed, so the tokens of the pieces add up to those of the text.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final
+
+from recollect.assemble.assembled import Piece
+from recollect.assemble.candidate import Candidate
+from recollect.assemble.recipe import Recipe
+from recollect.assemble.remembered import EPISODES, USER_FACTS
+from recollect.assemble.titles import HEADINGS, SectionId
+
+HEADING_ORDER: Final = (USER_FACTS, EPISODES)
+"""Headings that stand in this order, whatever their entries rank; others follow as they come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A candidate that is shown: its number and its text as it is shown, perhaps shortened."""
+
+    number: int
+    text: str
+    heading: str = ""
+    card: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands before and after a section's entries."""
+
+    opening: str
+    closing: str
+
+
+def frame(section: SectionId, recipe: Recipe, persona: str) -> Frame:
+    """A section's markers, or the plain title of a trusted one. `persona` is the name as titles show it."""
+    heading = HEADINGS[section]
+    if section in recipe.titles:
+        heading = replace(heading, title=recipe.titles[section], closing=heading.closing)
+    above = recipe.leads.get(section, "")
+    opening = f"{above}\n" if above else ""
+    if heading.trusted:
+        return Frame(opening + (f"{heading.title}\n" if heading.title else ""), "")
+    inside = f"{heading.lead}\n" if heading.lead else ""
+    return Frame(f"{opening}{heading.opened(persona)}\n{inside}", f"{heading.closed(persona)}\n\n")
+
+
+def entry(number: int, candidate: Candidate, text: str) -> Entry:
+    return Entry(number, text, candidate.heading, candidate.card)
+
+
+def pieces(section: SectionId, entries: Sequence[Entry], around: Frame) -> Iterator[Piece]:
+    """One section with these entries, none for a section that has nothing to show."""
+    if not entries:
+        return
+    if HEADINGS[section].trusted:
+        if around.opening:
+            yield Piece(around.opening)
+        for shown in entries:
+            yield Piece(shown.text, shown.number)
+            yield Piece("\n\n")
+        return
+    yield Piece(around.opening)
+    for heading, under in groupby(sorted(entries, key=_place(entries)), key=lambda shown: shown.heading):
+        if heading:
+            yield Piece(f"{heading}\n")
+        yield from _lines(under)
+    yield Piece(around.closing)
+
+
+def _place(entries: Sequence[Entry]) -> "_Place":
+    return _Place(
+        {heading: place for place, heading in reversed(list(enumerate(shown.heading for shown in entries)))}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Sorts by heading: known ones in their own order, others as they first appear, entries without one first
+    of all.
+    """
+
+    first: Mapping[str, int]
+
+    def __call__(self, shown: Entry) -> tuple[int, int]:
+        if not shown.heading:
+            return (0, 0)
+        return (
+            (1, HEADING_ORDER.index(shown.heading))
+            if shown.heading in HEADING_ORDER
+            else (2, self.first[shown.heading])
+        )
+
+
+def _lines(entries: Iterator[Entry]) -> Iterator[Piece]:
+    for card, facts in groupby(entries, key=lambda shown: shown.card):
+        for place, shown in enumerate(facts):
+            if card:
+                yield Piece(card if place == 0 else "; ")
+            yield Piece(shown.text, shown.number)
+            if not card:
+                yield Piece("\n")
+        if card:
+            yield Piece("\n")

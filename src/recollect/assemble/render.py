@@ -1,0 +1,94 @@
+"""From items to text: markers, and what keeps stored text inside them.
+
+Stored text is data. Three things make it so: what a reader cannot see is taken out, links lose their address,
+and a line that looks like a marker gets a backslash in front. There is no secret in the markers, so the same
+items give the same bytes. `blocks` is the other direction, strict: it finds exactly the blocks that were put
+in.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.ingest.hygiene import visible
+from recollect.ingest.links import inert
+
+RENDERER: Final = 1
+"""Changes whenever the same items would give other bytes; a snapshot is only rebuilt by the renderer that
+wrote it.
+"""
+
+_SQUARE: Final = "[［﹇⁅【〔〖〘〚⟦⟬❲⦋⦍⦏⸢⸤⌈⌊⎡⎣❴︹︻"
+_BRACKET: Final = re.compile(f"[{re.escape(_SQUARE)}]")
+_LINE: Final = re.compile(rf"(?m)^([^\w\n{re.escape(_SQUARE)}\\]*)([{re.escape(_SQUARE)}])(.{{0,40}})")
+_SIGN: Final = re.compile(r"[/\\<\[\]]|:(?=\S)")
+"""Without one of these, and without `www`, an ASCII text holds neither a link nor a marker."""
+_SLASHES: Final = frozenset("/\\∕⁄╱⧸⟋")
+_MARKER: Final = re.compile(r"\[(/?)([^\[\]]+)\]")
+
+
+def safe(text: str) -> str:
+    """Stored text as it may stand in a prompt. Doing it twice changes nothing more."""
+    if text.isascii() and text.isprintable() and _SIGN.search(text) is None and "ww" not in text.lower():
+        return text  # Most of what people write: nothing hidden, no link, no bracket.
+    return escaped(inert(visible(text)))
+
+
+def escaped(text: str) -> str:
+    """The text with a backslash before every line's beginning that could pass for a marker."""
+    if _BRACKET.search(text) is None:
+        return text
+    return _LINE.sub(_guarded, text)
+
+
+def _guarded(line: re.Match[str]) -> str:
+    rest = unicodedata.normalize("NFKC", line[3]).lstrip(" \t*_~`\"'")
+    if rest and (rest[0] in _SLASHES or rest[0].isupper() or unicodedata.category(rest[0]) == "Lt"):
+        return f"{line[1]}\\{line[2]}{line[3]}"
+    return line[0]
+
+
+def indented(text: str) -> str:
+    """A text of several lines as one entry of a list: what follows its first line is indented."""
+    text = text.strip()
+    return text.replace("\n", "\n  ") if "\n" in text else text
+
+
+def name_in_title(name: str) -> str:
+    """A persona's name as it may stand in a marker."""
+    return re.sub(r"[\[\]\s]+", " ", visible(name)).strip()[:60].upper() or "PERSONA"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block found in a prompt: its title and the lines between its markers."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def blocks(text: str) -> list[Block]:
+    """Every block of a prompt, in order. Strict: a marker out of place is a ValueError.
+
+    What follows a dash in a title is left out of its closing marker.
+    """
+    found: list[Block] = []
+    title: str | None = None
+    lines: list[str] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        marker = _MARKER.fullmatch(line)
+        if marker is None or not (marker[1] or marker[2][0].isupper() or not marker[2][0].isascii()):
+            lines.append(line)
+        elif not marker[1]:
+            if title is not None:
+                raise ValueError(f"line {number} opens {marker[2]!r} inside {title!r}")
+            title, lines = marker[2], []
+        elif title is None or marker[2] != title.partition(" — ")[0]:
+            raise ValueError(f"line {number} closes {marker[2]!r}, but {title!r} is open")
+        else:
+            found.append(Block(title, tuple(lines)))
+            title = None
+    if title is not None:
+        raise ValueError(f"{title!r} is never closed")
+    return found

@@ -1,0 +1,113 @@
+"""Everything that wants to be in a context, gathered and counted before anyone is chosen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from recollect.assemble.candidate import Candidate, Desk
+from recollect.assemble.history import Past
+from recollect.assemble.layout import Frame, frame
+from recollect.assemble.quoted import Quoted, quoted_reply
+from recollect.assemble.render import name_in_title
+from recollect.assemble.sections import SECTIONS
+from recollect.assemble.titles import UNTRIMMED, SectionId
+from recollect.ingest.hygiene import visible
+from recollect.tokens import MESSAGE, REQUEST
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What wants in, numbered: first the candidates, then the turns of the window, the message, the quoted
+    reply.
+    """
+
+    desk: Desk
+    candidates: tuple[Candidate, ...]
+    past: Past
+    quoted: Quoted | None
+    message: str
+    message_tokens: int
+    frames: Mapping[SectionId, Frame]
+    wraps: Mapping[SectionId, int]
+    """Tokens of each section's frame."""
+    spent: Mapping[str, int]
+    """What each group's untrimmed sections take."""
+    outside: int
+    """Tokens of the message and the wrapping, which come out of the history's budget."""
+    fixed: int
+    """Tokens of all that no budget may take away."""
+
+    def turn_number(self, place: int) -> int:
+        return len(self.candidates) + place
+
+    @property
+    def message_number(self) -> int:
+        return len(self.candidates) + len(self.past.shown)
+
+    @property
+    def quoted_number(self) -> int:
+        return self.message_number + 1
+
+    @property
+    def earlier_number(self) -> int:
+        return self.message_number + (2 if self.quoted else 1)
+
+    @property
+    def transcript(self) -> bool:
+        return self.desk.recipe.history.delivery == "transcript"
+
+
+def table(desk: Desk) -> Table:
+    """Gathers what the recipe names from the material; the quoted reply gives way if nothing else can."""
+    found = _gathered(desk, quoted=desk.recipe.history.quoted)
+    room = desk.recipe.total.cap - desk.recipe.total.reserve
+    return found if found.quoted is None or found.fixed <= room else _gathered(desk, quoted=1)
+
+
+def _gathered(desk: Desk, *, quoted: int) -> Table:
+    recipe, material, count = desk.recipe, desk.material, desk.tokenizer.count
+    persona = name_in_title(material.persona.name)
+    frames: dict[SectionId, Frame] = {section: frame(section, recipe, persona) for section in recipe.order}
+    wraps: dict[SectionId, int] = {
+        section: count(around.opening) + count(around.closing) for section, around in frames.items()
+    }
+    candidates = tuple(candidate for section in recipe.order for candidate in SECTIONS[section](desk))
+    past = Past(desk, empty=recipe.history.delivery == "moments")
+    reply = quoted_reply(desk, limit=quoted)
+    message, tokens = _message(desk)
+
+    spent: dict[str, int] = dict.fromkeys(recipe.groups, 0)
+    fixed = 0
+    opened: set[SectionId] = set()
+    for candidate in candidates:
+        section = candidate.section
+        if section in UNTRIMMED:
+            cost = candidate.tokens + (0 if section in opened else wraps[section])
+            opened.add(section)
+            fixed += cost
+            if section in recipe.group_of:
+                spent[recipe.group_of[section]] += cost
+    notice = sum(candidate.tokens for candidate in candidates if candidate.section == "notice")
+    outside = REQUEST + MESSAGE + notice + tokens + (reply.tokens if reply else 0)
+    if recipe.history.delivery == "transcript":
+        outside += wraps["working"]
+    return Table(
+        desk=desk,
+        candidates=candidates,
+        past=past,
+        quoted=reply,
+        message=message,
+        message_tokens=tokens,
+        frames=frames,
+        wraps=wraps,
+        spent=spent,
+        outside=outside,
+        fixed=fixed - notice + outside,
+    )
+
+
+def _message(desk: Desk) -> tuple[str, int]:
+    """The message as it is sent, whole, and its tokens."""
+    text, turn = visible(desk.material.message), desk.material.message_turn
+    if turn is not None and turn.text == text and turn.family == desk.tokenizer.family and not turn.parts:
+        return text, MESSAGE + turn.tokens
+    return text, MESSAGE + desk.tokenizer.count(text)

@@ -1,0 +1,102 @@
+"""The catalog in PostgreSQL: tenants' documents, hints of due work, who is there. Every statement stands
+alone."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from recollect.clock import from_micros, micros
+from recollect.errors import Conflict
+from recollect.store.base import Document, UserKey
+from recollect.store.postgres.connections import Connection, Connections, query, run
+from recollect.store.postgres.layout import APPLICATION
+from recollect.store.postgres.reading import Statement
+from recollect.store.postgres.rows import Fetched
+from recollect.store.postgres.statements import statement
+from recollect.store.postgres.words import escape, unescape
+
+_BEGIN = query("begin isolation level read committed")
+_ENTER = query("select set_config('role', %(role)s, true), set_config('synchronous_commit', %(commit)s, true)")
+_COMMIT = query("commit")
+_ATTEMPTS = 50
+
+
+class PostgresCatalog:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
+        wanted = None if names is None else list(names)
+        found = await self._run("documents", tenant=tenant, kind=kind, names=wanted)
+        return tuple(map(_document, found))
+
+    async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
+        return tuple(map(_document, await self._run("versions", tenant=tenant, kind=kind, name=name)))
+
+    async def put(
+        self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
+    ) -> Document:
+        for _ in range(_ATTEMPTS):
+            newest = next(iter(await self.documents(tenant, kind, [name])), None)
+            version = newest.version if newest else 0
+            if expected is not None and expected != version:
+                raise Conflict(f"{kind} {name!r} has version {version}, not {expected}; read it again")
+            if newest is not None and newest.body == body:
+                return newest
+            made = Document(name=name, version=version + 1, body=body, recorded_at=at)
+            if await self._insert(tenant, kind, made):
+                return made
+        raise Conflict(f"{kind} {name!r} is being written by many at once; try again")
+
+    async def _insert(self, tenant: str, kind: str, document: Document) -> bool:
+        """Compare-and-set: False when another writer made this version first."""
+        found = await self._run(
+            "put_document",
+            tenant=tenant,
+            kind=kind,
+            name=document.name,
+            version=document.version,
+            body=escape(document.body),
+            at=micros(document.recorded_at),
+        )
+        return bool(found)
+
+    async def delete(self, tenant: str, kind: str, name: str) -> bool:
+        return bool(await self._run("delete_document", tenant=tenant, kind=kind, name=name))
+
+    async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
+        """One statement a user, so that none spans users; a lost hint is only a delay, so none waits for the
+        disk."""
+        for key, due in dues.items():
+            user = UUID(hex=key.digest)
+            if due is None:
+                await self._run("clear_hint", durable=False, user=user)
+            else:
+                await self._run("put_hint", durable=False, user=user, tenant=key.tenant, name=key.user, due=micros(due))
+
+    async def due(self, *, now: datetime, limit: int) -> tuple[UserKey, ...]:
+        return tuple(UserKey(*row) for row in await self._run("due", now=micros(now), limit=limit))
+
+    async def users(self, tenant: str | None = None) -> tuple[UserKey, ...]:
+        return tuple(UserKey(*row) for row in await self._run("users", tenant=tenant))
+
+    async def count_users(self) -> int:
+        return int((await self._run("count_users"))[0][0])
+
+    async def _run(self, name: str, /, *, durable: bool = True, **values: Any) -> Fetched:
+        async def work(connection: Connection) -> Fetched:
+            async with connection.pipeline():
+                await connection.execute(_BEGIN)
+                await connection.execute(
+                    _ENTER, {"role": APPLICATION, "commit": "on" if durable else "off"}, prepare=True
+                )
+                [cursor] = await run(connection, [Statement(statement(name), values)])
+                await connection.execute(_COMMIT)
+            return await cursor.fetchall()
+
+        return await self._connections.persist(work)
+
+
+def _document(row: tuple[Any, ...]) -> Document:
+    return Document(name=row[0], version=row[1], body=unescape(row[2]), recorded_at=from_micros(row[3]))

@@ -1,0 +1,121 @@
+"""Connections to one database: a pool, what every session is set to, and patience with a server that comes
+back.
+
+A server that restarts breaks every connection of the pool at once. What had not begun to commit is simply
+done again on another connection, until `patience` is over; nobody above notices more than a delay.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString, TypeVar, cast
+
+import psycopg
+from psycopg import AsyncConnection, AsyncCursor
+from psycopg_pool import AsyncConnectionPool
+
+from recollect.store.postgres.faults import RETRIED, clear_errors, settings_of
+from recollect.store.postgres.layout import SCHEMA
+from recollect.store.postgres.reading import Statement
+from recollect.store.postgres.rows import Fetched
+
+Connection = AsyncConnection[tuple[Any, ...]]
+T = TypeVar("T")
+
+_SESSION = {
+    "search_path": f"{SCHEMA}, public",
+    "idle_in_transaction_session_timeout": "60s",
+    "statement_timeout": "60s",
+    "jit": "off",
+}
+_PREPARED = 400
+_DEFAULTS = {"connect_timeout": "5", "application_name": "recollect", "tcp_user_timeout": "20000"}
+
+
+def query(sql: str) -> LiteralString:
+    """Text that comes from this package's own files and closed lists."""
+    return cast(LiteralString, sql)
+
+
+class Connections:
+    """The pool of one store."""
+
+    def __init__(self, url: str, *, pool_size: int, patience: float) -> None:
+        self.settings = {**_DEFAULTS, **settings_of(url)}
+        self.patience = patience
+        self._size = pool_size
+        self._pool: AsyncConnectionPool[Connection] | None = None
+
+    async def connect(self) -> Connection:
+        """A connection outside the pool, for maintenance; fails at once, with a clear error."""
+        with clear_errors(self.settings):
+            connection = await AsyncConnection.connect(autocommit=True, **cast(Any, self.settings))
+            await self._configure(connection)
+            return connection
+
+    async def open(self) -> None:
+        pool = AsyncConnectionPool(
+            kwargs={**self.settings, "autocommit": True},
+            connection_class=AsyncConnection[tuple[Any, ...]],
+            min_size=1,
+            max_size=self._size,
+            timeout=self.patience,
+            reconnect_timeout=self.patience,
+            configure=self._configure,
+            open=False,
+            name="recollect",
+        )
+        await pool.open()
+        self._pool = pool
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            await pool.close()
+
+    async def _configure(self, connection: Connection) -> None:
+        lock_timeout = f"{int(self.patience * 1000)}ms"
+        for name, value in {**_SESSION, "lock_timeout": lock_timeout}.items():
+            await connection.execute("select set_config(%s, %s, false)", (name, value))
+        connection.prepared_max = _PREPARED
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncGenerator[Connection, None]:
+        """A connection for one transaction. Errors of the driver pass through; see `persist`."""
+        if self._pool is None:
+            raise psycopg.InterfaceError("the store is closed")
+        async with self._pool.connection() as connection:
+            yield connection
+
+    async def persist(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Runs `work` on a connection, and again when its connection broke or another transaction stood in
+        its way; errors come out clear."""
+        deadline = time.monotonic() + self.patience
+        with clear_errors(self.settings):
+            while True:
+                held: list[Connection] = []
+                try:
+                    async with self.lend() as connection:
+                        held.append(connection)
+                        return await work(connection)
+                except psycopg.OperationalError as error:
+                    broken = bool(held) and held[0].closed
+                    if time.monotonic() > deadline or not (broken or isinstance(error, RETRIED)):
+                        raise
+                await asyncio.sleep(random.uniform(0.001, 0.02))
+
+
+async def run(connection: Connection, statements: Sequence[Statement]) -> list[AsyncCursor[tuple[Any, ...]]]:
+    """Sends prepared statements; inside a pipeline, without waiting for any of them."""
+    cursors: list[AsyncCursor[tuple[Any, ...]]] = []
+    for each in statements:
+        cursor = connection.cursor(binary=True)
+        await cursor.execute(query(each.sql), each.values, prepare=True)
+        cursors.append(cursor)
+    return cursors
+
+
+async def fetch(cursors: Sequence[AsyncCursor[tuple[Any, ...]]]) -> list[Fetched]:
+    return [await cursor.fetchall() for cursor in cursors]

@@ -1,0 +1,127 @@
+"""What every user table has besides its columns: partitions, the wall between users, and grants. Pure: only
+statements.
+
+Three roles take part. The *owner* connects, migrates and is held back by the wall like everyone (`force`),
+except in a transaction that says it is maintenance. The *application* role is what every read and write of a
+user runs as: it sees the rows of the user named in `recollect.user` of its transaction, and none without one.
+The *search* role owns the two full-text functions and may read words of all users, but no text.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+_PACKAGE = files("recollect.store.postgres")
+KINDS: tuple[Literal["user", "catalog"], ...] = ("user", "catalog")
+SCHEMA = "recollect"
+APPLICATION = "recollect_app"
+SEARCH = "recollect_search"
+PARTITIONS = 16
+
+USER_TABLES = (
+    "heads",
+    "turns",
+    "records",
+    "record_entities",
+    "record_sources",
+    "endings",
+    "vectors",
+    "cursors",
+    "snapshots",
+    "blobs",
+    "notes",
+)
+CATALOG_TABLES = ("users", "hints", "documents")
+FUNCTIONS = ("match_turns", "match_records")
+
+# What the search role may see of a row: enough to rank and filter, nothing to read.
+_SEARCH_COLUMNS = {
+    "heads": ("user_id", "turn_documents", "turn_stems", "record_documents", "record_stems"),
+    "turns": ("user_id", "seq", "retired", "words", "persona", "lane"),
+    "records": ("user_id", "seq", "retired", "words", "persona", "lane", "noun", "status"),
+}
+_MINE = "user_id = (select nullif(current_setting('recollect.user', true), '')::uuid)"
+_MAINTENANCE = "(select current_setting('recollect.maintenance', true)) = 'on'"
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered step of the schema; the embedded store has one of the same kind, number and name."""
+
+    kind: Literal["user", "catalog"]
+    number: int
+    name: str
+    sql: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All migrations, in the order in which they are applied."""
+    found: list[Migration] = []
+    for kind in KINDS:
+        for file in (_PACKAGE / "migrations" / kind).iterdir():
+            number, _, name = file.name.removesuffix(".sql").partition("_")
+            found.append(Migration(kind, int(number), name, file.read_text("utf-8")))
+    return tuple(sorted(found, key=lambda step: (step.number, step.kind)))
+
+
+def partitions(table: str, count: int = PARTITIONS) -> list[str]:
+    return [
+        f"create table if not exists {table}_{part} partition of {table}"
+        f" for values with (modulus {count}, remainder {part})"
+        for part in range(count)
+    ]
+
+
+def wall(table: str) -> list[str]:
+    """Row-level security of one user table; safe to repeat."""
+    statements = [
+        f"alter table {table} enable row level security",
+        f"alter table {table} force row level security",
+        f"drop policy if exists mine on {table}",
+        f"create policy mine on {table} to {APPLICATION} using ({_MINE}) with check ({_MINE})",
+        f"drop policy if exists maintenance on {table}",
+        f"create policy maintenance on {table} to current_user using ({_MAINTENANCE}) with check ({_MAINTENANCE})",
+        f"grant select, insert, update, delete on {table} to {APPLICATION}",
+    ]
+    if table in _SEARCH_COLUMNS:
+        statements += [
+            f"drop policy if exists words on {table}",
+            f"create policy words on {table} for select to {SEARCH} using (true)",
+            f"grant select ({', '.join(_SEARCH_COLUMNS[table])}) on {table} to {SEARCH}",
+        ]
+    return statements
+
+
+def grants(schema: str = SCHEMA) -> list[str]:
+    return [
+        f"grant usage on schema {schema} to {APPLICATION}, {SEARCH}",
+        *(f"grant select, insert, update, delete on {table} to {APPLICATION}" for table in CATALOG_TABLES),
+        f"grant select on migrations to {APPLICATION}",
+    ]
+
+
+def functions(schema: str = SCHEMA) -> list[str]:
+    """The search functions, made by the search role, which owns them; only the application role may call
+    them."""
+    statements = [
+        f"grant create on schema {schema} to {SEARCH}",
+        f"set local role {SEARCH}",
+        (_PACKAGE / "functions.sql").read_text("utf-8"),
+    ]
+    for name in FUNCTIONS:
+        statements += [
+            f"revoke all on function {name} from public",
+            f"grant execute on function {name} to {APPLICATION}",
+        ]
+    return [*statements, "set local role none", f"revoke create on schema {schema} from {SEARCH}"]
+
+
+def completion(*, partitioned: bool = True) -> list[str]:
+    """All that follows the migrations, in order."""
+    statements: list[str] = []
+    for table in USER_TABLES:
+        statements += partitions(table) if partitioned else []
+        statements += wall(table)
+    return [*statements, *grants(), *functions()]

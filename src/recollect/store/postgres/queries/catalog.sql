@@ -1,0 +1,51 @@
+-- The catalog: what belongs to no single user. These statements name no user's content; those that span users are never
+-- part of a user's transaction.
+
+-- name: documents
+select distinct on (d.name) d.name, d.version, d.body, d.recorded_at
+from documents d
+where d.tenant = %(tenant)s and d.kind = %(kind)s
+    and (%(names)s::text[] is null or d.name = any (%(names)s::text[]))
+order by d.name, d.version desc
+
+-- name: versions
+select d.name, d.version, d.body, d.recorded_at
+from documents d
+where d.tenant = %(tenant)s and d.kind = %(kind)s and d.name = %(name)s
+order by d.version
+
+-- name: put_document
+-- Compare-and-set: of several who write the same version, one inserts a row.
+insert into documents (tenant, kind, name, version, body, recorded_at)
+values (%(tenant)s, %(kind)s, %(name)s, %(version)s, %(body)s, %(at)s)
+on conflict do nothing
+returning version
+
+-- name: delete_document
+delete from documents d
+where d.tenant = %(tenant)s and d.kind = %(kind)s and d.name = %(name)s
+returning d.version
+
+-- name: put_hint
+insert into hints (user_id, tenant, name, due) values (%(user)s, %(tenant)s, %(name)s, %(due)s)
+on conflict (user_id) do update set due = excluded.due
+returning user_id
+
+-- name: clear_hint
+delete from hints h where h.user_id = %(user)s
+returning h.user_id
+
+-- name: due
+select h.tenant, h.name from hints h where h.due <= %(now)s order by h.due, h.user_id limit %(limit)s
+
+-- name: users
+select u.tenant, u.name
+from users u
+where %(tenant)s::text is null or u.tenant = %(tenant)s::text
+order by u.tenant, u.name
+
+-- name: count_users
+select count(*) from users u
+
+-- name: unregister
+delete from users u where u.user_id = %(user)s

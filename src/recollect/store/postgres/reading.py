@@ -1,0 +1,328 @@
+"""The table from query types to SQL: what to ask the database, and what its rows mean. Pure.
+
+A query becomes one or more statements; its answer is made of their rows, in the same order.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from operator import attrgetter
+from typing import Any, cast
+from uuid import UUID
+
+from recollect.clock import from_micros, micros
+from recollect.store import base
+from recollect.store.base import Answers, Everything, Query, Scope
+from recollect.store.bm25 import PLACES, distinct
+from recollect.store.postgres import rows
+from recollect.store.postgres.rows import Fetched, Values
+from recollect.store.postgres.statements import (
+    RECORD_COLUMNS,
+    TURN_COLUMNS,
+    name_of,
+    scope,
+    statement,
+    visible,
+)
+from recollect.store.postgres.words import asking, mark, unescape, word
+
+ALWAYS = 2**62
+"""An entry after every other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Whose rows: the user's id in the database, and the mark of their words."""
+
+    id: UUID
+    mark: str
+
+    @classmethod
+    def of(cls, key: base.UserKey) -> "Person":
+        return cls(UUID(hex=key.digest), mark(key.digest))
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    sql: str
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query as statements, and how to read the answer off their rows."""
+
+    statements: tuple[Statement, ...]
+    read: Callable[[Sequence[Fetched]], Any]
+
+
+def _ask(sql: str, values: Values, each: Callable[[tuple[Any, ...]], Any]) -> Question:
+    return Question((Statement(sql, values),), lambda fetched: tuple(map(each, fetched[0])))
+
+
+def _head(_: base.Head, person: Person) -> Question:
+    ask = Statement(statement("head"), {"user": person.id})
+    return Question((ask,), lambda fetched: fetched[0][0][0] if fetched[0] else 0)
+
+
+def _window(query: base.Window, person: Person) -> Question:
+    sql = statement(
+        "window",
+        columns=TURN_COLUMNS,
+        visible=visible(query.known),
+        persona=scope("persona", query.persona),
+        lane=scope("lane", query.lane),
+    )
+    values: Values = {"user": person.id, "limit": query.limit, "before": query.before, "known": query.known}
+    values |= _names(query.persona, query.lane)
+    return Question((Statement(sql, values),), lambda fetched: tuple(map(rows.turn, reversed(fetched[0]))))
+
+
+def _names(persona: Scope, lane: Scope) -> Values:
+    return {"persona": name_of(persona), "lane": name_of(lane)}
+
+
+def _turns_by_id(query: base.TurnsById, person: Person) -> Question:
+    sql = statement("turns_by_id", columns=TURN_COLUMNS, visible=visible(query.known, history=query.history))
+    return _ask(sql, {"user": person.id, "ids": list(query.ids), "known": query.known}, rows.turn)
+
+
+def _turns_by_seq(query: base.TurnsBySeq, person: Person) -> Question:
+    sql = statement("turns_by_seq", columns=TURN_COLUMNS, visible=visible(query.known))
+    return _ask(sql, {"user": person.id, "seqs": list(query.seqs), "known": query.known}, rows.turn)
+
+
+def _turn_list(query: base.TurnList, person: Person) -> Question:
+    sql = statement(
+        "turn_list",
+        columns=TURN_COLUMNS,
+        visible=visible(query.known),
+        persona=scope("persona", query.persona),
+        lane=scope("lane", query.lane),
+        session="true" if query.session is None else "t.session = %(session)s",
+    )
+    values: Values = {
+        "user": person.id,
+        "after": query.after,
+        "limit": query.limit,
+        "session": query.session,
+        "since": rows.stamp(query.since),
+        "until": rows.stamp(query.until),
+        "known": query.known,
+    }
+    return _ask(sql, values | _names(query.persona, query.lane), rows.turn)
+
+
+def _records_by_id(query: base.RecordsById, person: Person) -> Question:
+    sql = statement("records_by_id", columns=RECORD_COLUMNS, visible=visible(query.known, history=query.history))
+    return _ask(sql, {"user": person.id, "ids": list(query.ids), "known": query.known}, rows.record)
+
+
+def _records_by_seq(query: base.RecordsBySeq, person: Person) -> Question:
+    sql = statement("records_by_seq", columns=RECORD_COLUMNS, visible=visible(query.known))
+    return _ask(sql, {"user": person.id, "seqs": list(query.seqs), "known": query.known}, rows.record)
+
+
+def _records_by_key(query: base.RecordsByKey, person: Person) -> Question:
+    sql = statement("records_by_key", columns=RECORD_COLUMNS, visible=visible(query.known))
+    values = {"user": person.id, "noun": query.noun, "keys": list(query.keys), "known": query.known}
+    return _ask(sql, values, rows.record)
+
+
+def _record_list(query: base.RecordList, person: Person) -> Question:
+    sql = statement(
+        "record_list",
+        columns=RECORD_COLUMNS,
+        visible=visible(query.known),
+        persona=scope("persona", query.persona, shared=query.shared),
+        lane=scope("lane", query.lane),
+    )
+    after_at, after_seq = query.after or (None, None)
+    values: Values = {
+        "user": person.id,
+        "noun": query.noun,
+        "statuses": list(query.statuses),
+        "prefix": query.key_prefix,
+        "after_at": rows.stamp(after_at),
+        "after_seq": after_seq,
+        "limit": query.limit,
+        "known": query.known,
+    }
+    return _ask(sql, values | _names(query.persona, query.lane), rows.record)
+
+
+def _records_by_entity(query: base.RecordsByEntity, person: Person) -> Question:
+    sql = statement(
+        "records_by_entity",
+        columns=RECORD_COLUMNS,
+        visible=visible(query.known),
+        persona=scope("persona", query.persona, shared=query.shared),
+    )
+    values: Values = {
+        "user": person.id,
+        "noun": query.noun,
+        "refs": list(query.refs),
+        "persona": name_of(query.persona),
+        "statuses": list(query.statuses),
+        "limit": query.limit,
+        "known": query.known,
+    }
+    return _ask(sql, values, rows.record)
+
+
+def _records_by_source(query: base.RecordsBySource, person: Person) -> Question:
+    sql = statement("records_by_source", columns=RECORD_COLUMNS, visible=visible(None, history=query.history))
+    return _ask(sql, {"user": person.id, "turns": list(query.turns)}, rows.record)
+
+
+def _matches(query: base.Matches, person: Person) -> Question:
+    words = [word(stem, mark=person.mark) for stem in distinct(query.stems)]
+    values: Values = {
+        "user": person.id,
+        "words": words,
+        "queries": [asking(each) for each in words],
+        "any_persona": isinstance(query.persona, Everything),
+        "any_lane": isinstance(query.lane, Everything),
+        "known": ALWAYS if query.known is None else query.known,
+        "limit": query.limit,
+    }
+    if query.target == "record":
+        values["nouns"] = list(query.nouns)
+    sql = statement("match_turns" if query.target == "turn" else "match_records")
+    return Question((Statement(sql, values | _names(query.persona, query.lane)),), _ranked)
+
+
+def _ranked(fetched: Sequence[Fetched]) -> tuple[base.Match, ...]:
+    found = [base.Match(seq=seq, score=round(gain, PLACES)) for seq, gain in fetched[0]]
+    return tuple(sorted(found, key=lambda match: (-match.score, match.seq)))
+
+
+def _traces(query: base.Traces, person: Person) -> Question:
+    values = {"user": person.id, "embedder": query.embedder, "after": query.after, "limit": query.limit}
+    return _ask(statement("traces"), values, rows.trace)
+
+
+def _untraced(query: base.Untraced, person: Person) -> Question:
+    values = {"user": person.id, "embedder": query.embedder, "after": query.after, "limit": query.limit}
+    return _ask(statement("untraced"), values, lambda row: row[0])
+
+
+def _log(query: base.Log, person: Person) -> Question:
+    values = {"user": person.id, "after": query.after, "limit": query.limit}
+    statements = (
+        Statement(statement("log_turns", columns=TURN_COLUMNS), values),
+        Statement(statement("log_records", columns=RECORD_COLUMNS), values),
+        Statement(statement("log_endings"), values),
+    )
+
+    def read(fetched: Sequence[Fetched]) -> tuple[base.LogEntry, ...]:
+        turns, records, endings = fetched
+        entries = merge(
+            map(rows.turn_entry, turns),
+            map(rows.record_entry, records),
+            map(rows.ending_entry, endings),
+            key=attrgetter("seq"),
+        )
+        return tuple(entries)[: query.limit]
+
+    return Question(statements, read)
+
+
+def _counts(_: base.Counts, person: Person) -> Question:
+    names = ("count_turns", "count_records", "count_snapshots", "size")
+
+    def read(fetched: Sequence[Fetched]) -> base.Count:
+        turns, records, snapshots, size = fetched
+        return base.Count(
+            turns=turns[0][0],
+            records=dict(cast("Sequence[tuple[str, int]]", records)),
+            snapshots=snapshots[0][0],
+            bytes=int(size[0][0]),
+        )
+
+    return Question(tuple(Statement(statement(name), {"user": person.id}) for name in names), read)
+
+
+def _cursors(_: base.Cursors, person: Person) -> Question:
+    return _ask(statement("cursors"), {"user": person.id}, rows.cursor)
+
+
+def _lease(_: base.CurrentLease, person: Person) -> Question:
+    def read(fetched: Sequence[Fetched]) -> base.Lease | None:
+        if not fetched[0]:
+            return None
+        holder, fence, expires = fetched[0][0]
+        return base.Lease(holder=holder, fence=fence, expires=from_micros(expires))
+
+    return Question((Statement(statement("lease"), {"user": person.id}),), read)
+
+
+def _snapshots_by_id(query: base.SnapshotsById, person: Person) -> Question:
+    return _ask(statement("snapshots_by_id"), {"user": person.id, "ids": list(query.ids)}, rows.snapshot)
+
+
+def _snapshot_list(query: base.SnapshotList, person: Person) -> Question:
+    before = None if query.before is None else micros(query.before)
+    values = {"user": person.id, "limit": query.limit, "before": before}
+    return _ask(statement("snapshot_list"), values, rows.snapshot)
+
+
+def _blobs(query: base.Blobs, person: Person) -> Question:
+    ask = Statement(statement("blobs"), {"user": person.id, "hashes": list(query.hashes)})
+    return Question((ask,), lambda fetched: {hash_: unescape(text) for hash_, text in fetched[0]})
+
+
+def _notes(query: base.Notes, person: Person) -> Question:
+    values = {"user": person.id, "names": list(query.names), "prefix": query.prefix}
+    return _ask(statement("notes"), values, rows.note)
+
+
+_TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
+    base.Head: _head,
+    base.Window: _window,
+    base.TurnsById: _turns_by_id,
+    base.TurnsBySeq: _turns_by_seq,
+    base.TurnList: _turn_list,
+    base.RecordsById: _records_by_id,
+    base.RecordsBySeq: _records_by_seq,
+    base.RecordsByKey: _records_by_key,
+    base.RecordList: _record_list,
+    base.RecordsByEntity: _records_by_entity,
+    base.RecordsBySource: _records_by_source,
+    base.Matches: _matches,
+    base.Traces: _traces,
+    base.Untraced: _untraced,
+    base.Log: _log,
+    base.Counts: _counts,
+    base.Cursors: _cursors,
+    base.CurrentLease: _lease,
+    base.SnapshotsById: _snapshots_by_id,
+    base.SnapshotList: _snapshot_list,
+    base.Blobs: _blobs,
+    base.Notes: _notes,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Several queries as one list of statements."""
+
+    questions: tuple[tuple[Query[Any], Question], ...]
+
+    @classmethod
+    def of(cls, queries: Sequence[Query[Any]], person: Person) -> "Batch":
+        return cls(tuple((query, _TABLE[type(query)](query, person)) for query in dict.fromkeys(queries)))
+
+    @property
+    def statements(self) -> list[Statement]:
+        return [each for _, question in self.questions for each in question.statements]
+
+    def answers(self, fetched: Sequence[Fetched]) -> Answers:
+        """The answers, from the rows of `statements` in the same order."""
+        found: dict[Query[Any], Any] = {}
+        start = 0
+        for query, question in self.questions:
+            end = start + len(question.statements)
+            found[query] = question.read(fetched[start:end])
+            start = end
+        return Answers(found)

@@ -1,0 +1,64 @@
+"""The store on a PostgreSQL server: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`."""
+
+from collections.abc import Callable
+
+from recollect.errors import StoreError
+from recollect.store.base import Health, UserKey
+from recollect.store.postgres import backup as backups
+from recollect.store.postgres.catalog import PostgresCatalog
+from recollect.store.postgres.connections import Connection, Connections
+from recollect.store.postgres.faults import clear_errors
+from recollect.store.postgres.inspection import inspect
+from recollect.store.postgres.migrating import migrate
+from recollect.store.postgres.user import PostgresUserStore
+
+POOL_SIZE = 10
+PATIENCE = 10.0
+
+
+class PostgresStore:
+    """Many users' memories in one database.
+
+    `pool_size` is the number of connections of this process; `patience` the seconds that a call waits for a
+    free connection, for a user's lock, or for a server that is being restarted.
+    """
+
+    def __init__(self, url: str, *, pool_size: int = POOL_SIZE, patience: float = PATIENCE) -> None:
+        self._connections = Connections(url, pool_size=pool_size, patience=patience)
+        self._catalog = PostgresCatalog(self._connections)
+
+    @property
+    def catalog(self) -> PostgresCatalog:
+        return self._catalog
+
+    async def open(self) -> None:
+        async with await self._connections.connect() as connection:
+            with clear_errors(self._connections.settings):
+                await migrate(connection)
+        await self._connections.open()
+
+    async def close(self) -> None:
+        await self._connections.close()
+
+    def user(self, key: UserKey) -> PostgresUserStore:
+        return PostgresUserStore(self._connections, key)
+
+    async def health(self) -> Health:
+        async def work(connection: Connection) -> Health:
+            return await inspect(connection)
+
+        try:
+            return await self._connections.persist(work)
+        except StoreError as error:
+            return Health(backend="postgresql", version="unknown", schema=0, users=0, bytes=0, problems=(str(error),))
+
+    async def backup(self, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
+        async with await self._connections.connect() as connection:
+            with clear_errors(self._connections.settings):
+                return await backups.save(connection, target, progress=progress)
+
+    async def restore_backup(self, source: str) -> int:
+        """Fills this empty database from a folder that `backup` wrote; the number of users."""
+        async with await self._connections.connect() as connection:
+            with clear_errors(self._connections.settings):
+                return await backups.load(connection, source)

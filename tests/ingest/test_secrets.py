@@ -1,0 +1,114 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.ingest.secrets import Secret, find_secrets, redact
+
+
+def kinds(text: str) -> list[str]:
+    return [secret.kind for secret in find_secrets(text)]
+
+
+def luhn(body: str) -> str:
+    total = sum(sum(divmod(int(c) * (2 - place % 2), 10)) for place, c in enumerate(reversed(body)))
+    return body + str(-total % 10)
+
+
+def iban(country: str, account: str) -> str:
+    digits = "".join(str(int(c, 36)) for c in f"{account}{country}00")
+    return f"{country}{98 - int(digits) % 97:02d}{account}"
+
+
+CARDS = st.tuples(st.sampled_from(["4", "51", "55", "2221"]), st.integers(0, 10**15 - 1)).map(
+    lambda parts: luhn((parts[0] + f"{parts[1]:015d}")[:15])
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("btw it is sk-proj-Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZg", "token"),
+        ("ghp_16C7e42F292c6912E7710c838347Ae178B4a works", "token"),
+        ("aws AKIAQ3EGRIPEXMPLWB7A", "token"),
+        ("postgres://ana:hunter22@db.internal/app", "token"),
+        ('curl -H "Authorization: Bearer 9f8e7d6c5b4a39281706"', "token"),
+        ("password: correctHorse7", "password"),
+        ("PGPASSWORD='Tr0ub4dor&3' psql", "password"),
+        ("deploy --token a81cbe81f002aa", "token"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----", "private_key"),
+        ("my wifi password is otterLemon42", "password"),
+        ("the password for my laptop is swordfish.", "password"),
+        ("Mein Passwort lautet sonneBlau9", "password"),
+        ("mi contraseña es gatoAzul77", "password"),
+        ("мой пароль zima2020!", "password"),
+        ("我的密码是abc12345", "password"),
+        ("the pin for my card is 4821", "pin"),
+        ("my ssn is 219-09-9999", "ssn"),
+        (f"recovery phrase: {' '.join(['river', 'apple', 'stone'] * 4)}", "seed_phrase"),
+    ],
+)
+@pytest.mark.req("R2.12", "R4.6")
+def test_secrets_are_found_by_kind(text: str, kind: str) -> None:
+    assert kinds(text) == [kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I forgot my password again, it is so long",
+        "my password is not working",
+        "the key to a good marriage is patience",
+        "Call me at 555-010-9999 or +49 30 1234567",
+        "the token of my love: a ring",
+        "ana.lopez@example.org is my address",
+        "password = 'your_password_here'",
+        "We met on 2023-05-17 at 18:30, room 1204",
+        "order 1234 5678 9012 3456 arrived",
+        "https://example.com/some/long-article-name-about-gardens",
+        "antidisestablishmentarianismandmore of that",
+        "The secret is: never stop learning.",
+        "My pin collection is huge",
+    ],
+)
+def test_ordinary_talk_holds_no_secret(text: str) -> None:
+    assert find_secrets(text) == []
+
+
+@given(CARDS, st.sampled_from(["", " ", "-"]))
+def test_cards_are_found_and_one_wrong_digit_is_not_a_card(card: str, between: str) -> None:
+    shown = between.join(card[i : i + 4] for i in range(0, 16, 4))
+    wrong = shown[:-1] + str((int(shown[-1]) + 1) % 10)
+    if len(set(card)) > 2:
+        assert kinds(f"it is {shown}, thanks") == ["card"]
+    assert "card" not in kinds(f"it is {wrong}, thanks")
+
+
+@given(st.sampled_from([("DE", 18), ("GB", 18), ("NL", 14), ("FR", 23)]), st.randoms(use_true_random=False))
+def test_ibans_are_found_in_any_grouping(country: tuple[str, int], dice: random.Random) -> None:
+    account = "".join(dice.choice("0123456789") for _ in range(country[1]))
+    number = iban(country[0], account)
+    grouped = " ".join(number[i : i + 4] for i in range(0, len(number), 4))
+    assert kinds(f"send it to {number} please") == ["iban"]
+    assert "iban" in kinds(f"send it to {grouped} please")
+    broken = number[:4] + str((int(number[4]) + 1) % 10) + number[5:]
+    assert "iban" not in kinds(broken)
+
+
+@given(st.text(max_size=300))
+def test_spans_are_ordered_apart_and_inside(text: str) -> None:
+    found = find_secrets(text)
+    edges = [edge for secret in found for edge in (secret.start, secret.end)]
+    assert edges == sorted(edges)
+    assert all(0 <= secret.start < secret.end <= len(text) for secret in found)
+
+
+def test_redacting_leaves_the_sentence_and_takes_the_secret() -> None:
+    assert redact("my wifi password is otterLemon42, ok?") == "my wifi password is [password], ok?"
+    assert find_secrets("password: correctHorse7") == [Secret(10, 23, "password")]
+
+
+@pytest.mark.parametrize("piece", ["password ", "a=", "-", "1 ", "eyJ", "x" * 50 + " ", "key:key:", "://a:"])
+def test_hostile_length_still_ends(piece: str) -> None:
+    find_secrets(piece * (40_000 // len(piece)))

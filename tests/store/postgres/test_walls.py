@@ -1,0 +1,168 @@
+"""The second wall: without any filter of ours, the database shows and takes only the rows of one user."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from recollect.store.base import Change, Cursor, Erasure, Note, StoredSnapshot, UserKey, Vector, Window
+from recollect.store.postgres import PostgresStore
+from recollect.store.postgres.connections import query
+from recollect.store.postgres.layout import APPLICATION, SCHEMA, SEARCH, USER_TABLES
+from recollect.store.postgres.words import mark
+from recollect.testing import moment, put, row_draft, turn_draft
+from tests.stores import with_database
+
+ANA, BOB = UserKey("default", "ana"), UserKey("default", "bob")
+
+
+@dataclass
+class Database:
+    url: str
+    connection: psycopg.Connection[tuple[object, ...]]
+
+    def enter(self, role: str, user: UserKey | None) -> None:
+        self.connection.execute("select set_config('role', %s, true)", (role,))
+        if user is not None:
+            self.connection.execute("select set_config('recollect.user', %s, true)", (str(UUID(hex=user.digest)),))
+
+
+@pytest.fixture
+async def filled(postgres_url: str) -> None:
+    """Two users with a row in every table."""
+    store = PostgresStore(postgres_url)
+    await store.open()
+    for key in (ANA, BOB):
+        vector = Vector(embedder="static", data=b"\x01")
+        await put(
+            store.user(key),
+            Change(
+                turns=(turn_draft("t1", f"canary of {key.user}", vector=vector), turn_draft("t2")),
+                records=(row_draft("m1", sources=("t1",), entities=("person:x",)),),
+                cursors=(Cursor(step="extract"),),
+                snapshots=(StoredSnapshot(id="s", at=moment(), known=1, body="{}"),),
+                blobs={"h": "text"},
+                notes=(Note(name="n", body="note"),),
+            ),
+        )
+        await put(store.user(key), Change(erase=Erasure(turns=("t2",)), retired_at=moment(1)))
+    await store.close()
+
+
+@pytest.fixture
+def database(postgres_url: str, filled: None) -> Iterator[Database]:
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute(query(f"set search_path = {SCHEMA}, public"))
+        connection.commit()
+        yield Database(postgres_url, connection)
+        connection.rollback()
+
+
+@pytest.mark.req("R2.13")
+@pytest.mark.parametrize("table", USER_TABLES)
+def test_the_application_role_sees_one_user(database: Database, table: str) -> None:
+    total = database.connection.execute(query(f"select count(distinct user_id) from {table}")).fetchone()
+    assert total == (2,), "the test itself must see both users"
+    database.enter(APPLICATION, ANA)
+    seen = database.connection.execute(query(f"select distinct user_id from {table}")).fetchall()
+    assert seen == [(UUID(hex=ANA.digest),)]
+
+
+@pytest.mark.req("R2.13")
+@pytest.mark.parametrize("table", USER_TABLES)
+def test_without_a_user_there_is_nothing(database: Database, table: str) -> None:
+    database.enter(APPLICATION, None)
+    assert database.connection.execute(query(f"select count(*) from {table}")).fetchone() == (0,)
+
+
+@pytest.mark.req("R2.13")
+@pytest.mark.parametrize("table", USER_TABLES)
+def test_nothing_of_another_user_can_be_changed(database: Database, table: str) -> None:
+    database.enter(APPLICATION, ANA)
+    bob = {"bob": UUID(hex=BOB.digest)}
+    deleted = database.connection.execute(query(f"delete from {table} where user_id = %(bob)s"), bob)
+    assert deleted.rowcount == 0
+    with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
+        database.connection.execute(query(f"update {table} set user_id = %(bob)s"), bob)
+
+
+@pytest.mark.parametrize("table", USER_TABLES)
+def test_the_partitions_have_no_side_door(database: Database, table: str) -> None:
+    database.enter(APPLICATION, ANA)
+    with pytest.raises(errors.InsufficientPrivilege):
+        database.connection.execute(query(f"select * from {table}_0"))
+
+
+@pytest.mark.req("R2.13")
+def test_search_answers_only_for_the_user_of_the_transaction(database: Database) -> None:
+    ask = query(
+        "select count(*) from match_turns(%(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[],"
+        " true, null, true, null, 1000, 10)"
+    )
+    for asked, found in ((ANA, 1), (BOB, 0)):
+        with database.connection.transaction(force_rollback=True):
+            database.enter(APPLICATION, ANA)
+            each = f"{mark(asked.digest)}canary"
+            values = {"user": UUID(hex=asked.digest), "words": [each], "queries": [f"'{each}'"]}
+            assert database.connection.execute(ask, values).fetchone() == (found,)
+
+
+def test_the_search_role_reads_no_text(database: Database) -> None:
+    database.enter(SEARCH, None)
+    assert database.connection.execute("select count(words) from turns").fetchone() == (2,)
+    with pytest.raises(errors.InsufficientPrivilege):
+        database.connection.execute("select text from turns")
+
+
+def test_a_setting_ends_with_its_transaction(database: Database) -> None:
+    with database.connection.transaction():
+        database.enter(APPLICATION, ANA)
+    left = database.connection.execute("select current_user, current_setting('recollect.user', true)").fetchone()
+    assert left is not None
+    assert left[0] != APPLICATION
+    assert not left[1]
+
+
+@pytest.fixture
+def ordinary_owner(postgres_admin_url: str, empty_database: str) -> Iterator[str]:
+    """The URL of an empty database whose owner is no superuser: an administrator made roles and extension."""
+    name = empty_database.rsplit("/", maxsplit=1)[1]
+    role = f"owner_{name}"
+    with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
+        for each in (APPLICATION, SEARCH):
+            if admin.execute("select from pg_roles where rolname = %s", (each,)).fetchone() is None:
+                admin.execute(query(f"create role {each} nologin"))
+        admin.execute(query(f"create role {role} login password 'owner'"))
+        admin.execute(query(f"grant {APPLICATION}, {SEARCH} to {role} with inherit false, set true"))
+        admin.execute(query(f"alter database {name} owner to {role}"))
+        host = with_database(postgres_admin_url, name).rsplit("@", maxsplit=1)[1]
+        with psycopg.connect(empty_database, autocommit=True) as inside:
+            inside.execute("create extension vector")
+        yield f"postgresql://{role}:owner@{host}"
+        admin.execute(query(f"alter database {name} owner to current_user"))
+    with psycopg.connect(empty_database, autocommit=True) as inside:
+        inside.execute(query(f"reassign owned by {role} to current_user"))
+        inside.execute(query(f"drop owned by {role}"))
+        inside.execute(query(f"drop role {role}"))
+
+
+@pytest.mark.req("R2.13")
+async def test_the_wall_holds_the_owner_back_too(ordinary_owner: str) -> None:
+    store = PostgresStore(ordinary_owner)
+    await store.open()
+    await put(store.user(ANA), Change(turns=(turn_draft("t1"),)))
+    assert len((await store.user(ANA).read(window := Window(limit=9)))[window]) == 1
+    assert (await store.health()).problems == ()
+    await store.close()
+    with psycopg.connect(ordinary_owner) as connection:
+        connection.execute(query(f"set search_path = {SCHEMA}"))
+        assert connection.execute("select count(*) from turns").fetchone() == (0,)
+        connection.execute("select set_config('recollect.maintenance', 'on', true)")
+        assert connection.execute("select count(*) from turns").fetchone() == (1,)
+        connection.rollback()
+        connection.execute("select set_config('role', %s, true)", (APPLICATION,))
+        connection.execute("select set_config('recollect.maintenance', 'on', true)")
+        assert connection.execute("select count(*) from turns").fetchone() == (0,)

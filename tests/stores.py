@@ -1,0 +1,132 @@
+"""Both stores for tests: `store_url` and `store` run a test once on each.
+
+PostgreSQL is one server for the whole run (see `postgres_server`) with one database for each test process,
+which is emptied after each test. Without a server its half is skipped, loudly; where CI is set, that is a
+failure.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+
+from recollect.store import connect
+from recollect.store.base import Store
+from recollect.store.postgres.connections import query
+from recollect.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
+from tests import postgres_server
+from tests.postgres_server import SERVER_VARIABLE, MissingServerError
+
+Backend = Literal["sqlite", "postgres"]
+BACKENDS: tuple[Backend, ...] = ("sqlite", "postgres")
+
+_missing: list[str] = []
+
+
+def pytest_configure() -> None:
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        postgres_server.prepare_session()
+
+
+def pytest_unconfigure() -> None:
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        postgres_server.finish_session()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = [report for report in terminalreporter.getreports("skipped") if "no PostgreSQL" in str(report.longrepr)]
+    if skipped:
+        terminalreporter.write_line(
+            f"WARNING: {len(skipped)} tests of the PostgreSQL store did not run: there is no server for them",
+            red=True,
+            bold=True,
+        )
+
+
+@pytest.fixture(scope="session")
+def postgres_admin_url() -> str:
+    """A URL of the run's server, by a role that may create databases and roles."""
+    named = os.environ.get(SERVER_VARIABLE)
+    if named:
+        return named
+    try:
+        return postgres_server.session_server().url()
+    except MissingServerError as reason:
+        if os.environ.get("CI"):
+            pytest.fail(f"the tests of the PostgreSQL store must run in CI: {reason}")
+        pytest.skip(f"no PostgreSQL: {reason}")
+
+
+def with_database(url: str, database: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=f"/{database}"))
+
+
+@pytest.fixture
+def empty_database(postgres_admin_url: str) -> Iterator[str]:
+    """The URL of a new database without a schema."""
+    with made_database(postgres_admin_url) as url:
+        yield url
+
+
+class made_database:  # noqa: N801 - a context manager, used like a function
+    """A database that exists as long as its block."""
+
+    def __init__(self, admin_url: str) -> None:
+        self._admin_url = admin_url
+        self._name = f"recollect_test_{secrets.token_hex(6)}"
+
+    def __enter__(self) -> str:
+        self._execute(f"create database {self._name}")
+        return with_database(self._admin_url, self._name)
+
+    def __exit__(self, *_: object) -> None:
+        self._execute(f"drop database {self._name} with (force)")
+
+    def _execute(self, sql: str) -> None:
+        with psycopg.connect(self._admin_url, autocommit=True) as connection:
+            connection.execute(query(sql))
+
+
+@pytest.fixture(scope="session")
+def _shared_database(postgres_admin_url: str) -> Iterator[str]:
+    with made_database(postgres_admin_url) as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_url(_shared_database: str) -> Iterator[str]:
+    """The URL of an empty store; emptied again after the test."""
+    yield _shared_database
+    with psycopg.connect(_shared_database) as connection:
+        if connection.execute("select to_regclass(%s)", (f"{SCHEMA}.heads",)).fetchone() != (None,):
+            for table in (*USER_TABLES, *CATALOG_TABLES):
+                connection.execute(query(f"delete from {SCHEMA}.{table}"))
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return request.param
+
+
+@pytest.fixture
+def store_url(backend: Backend, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty store is, on each backend in turn."""
+    if backend == "sqlite":
+        return str(tmp_path / "memories")
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+async def store(store_url: str) -> AsyncIterator[Store]:
+    """An opened, empty store, on each backend in turn."""
+    opened = connect(store_url)
+    await opened.open()
+    yield opened
+    await opened.close()
