@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
 from recollect import store as stores
-from recollect.assemble import gather, personas, recipe_book, replaying, snapshot
+from recollect.assemble import gather, personas, recipe_book, replaying, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
 from recollect.assemble.recipe import Recipe
@@ -20,7 +20,7 @@ from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
 from recollect.errors import InvalidInput
 from recollect.ids import new_id
-from recollect.ingest import editing, linking, listing, profiles, sessions, using, validate
+from recollect.ingest import editing, linking, listing, profiles, sessions, validate
 from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
 from recollect.text.analyse import stems
