@@ -227,7 +227,7 @@ def _table_problems(node: ast.CreateStmt) -> list[str]:
     constraints = [element for element in node.tableElts or () if isinstance(element, ast.Constraint)]
     inline = [constraint for column in columns for constraint in column.constraints or ()]
     found += [
-        f"{table} has a constraint that needs the server: {constraint.contype.name}"
+        f"{table} has a constraint that needs the server: {constraint.contype!r}"
         for constraint in (*constraints, *inline)
         if constraint.contype in (ConstrType.CONSTR_FOREIGN, ConstrType.CONSTR_IDENTITY, ConstrType.CONSTR_DEFAULT)
     ]

@@ -1,11 +1,18 @@
 """Every statement is routed by user, so that the same schema and queries run on a cluster sharded by user."""
 
-import pytest
+import re
 
-from recollect.store.postgres import layout
+import psycopg
+import pytest
+from pglast import parse_sql
+
+from recollect.store.base import Change, Matches, UserKey
+from recollect.store.postgres import PostgresStore, layout
+from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
 from recollect.store.postgres.sharding import sharded_schema
 from recollect.store.postgres.statements import every_statement
+from recollect.testing import put, turn_draft
 from tests.store.postgres.sql_lint import function_problems, problems, schema_problems
 
 STATEMENTS = every_statement()
@@ -84,6 +91,22 @@ def test_the_sharded_schema_distributes_every_table() -> None:
     assert "partition by" not in text
     for table in CATALOG_TABLES:
         assert text.count(f"_table('recollect.{table}'") == 1
+    assert len(parse_sql(text)) > 3 * len(USER_TABLES)
+
+
+async def test_the_sharded_schema_is_the_same_schema(empty_database: str) -> None:
+    """Everything but the distribution runs on a plain server, and the store finds it up to date."""
+    text = "\n".join(line for line in sharded_schema().splitlines() if not re.search(r"citus|create_\w+_table\(", line))
+    text = text.replace("do $$ begin\nend $$;", "").replace(" login;", " nologin;")
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        connection.execute(query(text))
+    store = PostgresStore(empty_database)
+    await store.open()
+    written = await put(store.user(UserKey("default", "ana")), Change(turns=(turn_draft("t1", "fox"),)))
+    found = Matches(stems=("fox",), target="turn", limit=1)
+    assert [match.seq for match in (await store.user(UserKey("default", "ana")).read(found))[found]] == [1]
+    assert (written.head, (await store.health()).problems) == (1, ())
+    await store.close()
 
 
 def test_both_stores_number_and_name_migrations_alike() -> None:

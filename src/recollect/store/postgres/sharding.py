@@ -3,6 +3,9 @@
 Shards take the place of partitions: every user table is distributed by `user_id` and colocated with the lock row, so
 that each read and each write of a user runs on one machine. The records of what was migrated are written as well; a
 store that opens the database afterwards finds it up to date and changes nothing.
+
+The coordinator speaks to the workers as the role of the moment and passes `set local` on to them. So both roles may log
+in here, which the workers should allow from the coordinator only, and the passing on is a setting of the database.
 """
 
 import re
@@ -20,6 +23,11 @@ from recollect.store.postgres.layout import (
 
 _PARTITIONED = re.compile(r"\) partition by hash \(user_id\);")
 _LEADER = USER_TABLES[0]
+_PASSING_ON = (
+    "do $$ begin\n"
+    "    execute format('alter database %I set citus.propagate_set_commands to %L', current_database(), 'local');\n"
+    "end $$"
+)
 
 
 def sharded_schema(*, shards: int = 128) -> str:
@@ -30,6 +38,7 @@ def sharded_schema(*, shards: int = 128) -> str:
         "create extension if not exists citus",
         "create extension if not exists vector",
         *(_role(role) for role in (APPLICATION, SEARCH)),
+        _PASSING_ON,
         records_table(),
     ]
     for step in migrations():
@@ -45,7 +54,7 @@ def _role(role: str) -> str:
     """Made on the coordinator, which passes it on to the workers."""
     return (
         "do $$ begin\n"
-        f"    if not exists (select from pg_roles where rolname = '{role}') then create role {role} nologin; end if;\n"
+        f"    if not exists (select from pg_roles where rolname = '{role}') then create role {role} login; end if;\n"
         f"    grant {role} to current_user with inherit false, set true;\n"
         "end $$"
     )
