@@ -12,7 +12,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime
 from typing import ClassVar, Literal
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+from typing_extensions import TypeAliasType
+
+Json = TypeAliasType("Json", "None | bool | int | float | str | list[Json] | dict[str, Json]")
 
 Role = Literal["user", "assistant", "tool", "system"]
 Origin = Literal["user", "assistant", "tool", "import", "application"]
@@ -139,7 +141,9 @@ class StoredTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What every remembered thing has; `noun` says what it is. `key` names what at most one live version may say; `sources` are turn ids."""
+    """What every remembered thing has; `noun` says what it is.
+
+    `key` names what at most one live version may say; `sources` are turn ids."""
 
     noun: ClassVar[RecordKind]
 
@@ -177,6 +181,7 @@ class Memory(Record):
     entity_type: EntityType | None = None
     fact_type: FactType = "fact"
     attribute: str = ""
+    value: str = ""
     importance: int = 1
     pinned: bool = False
     confidence: float = 1.0

@@ -25,7 +25,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     """A shell in which `recollect` is this tree's command line, and nothing else of ours is set."""
     shim = tmp_path / "bin" / "recollect"
     shim.parent.mkdir()
-    start = "import sys; sys.argv[0] = 'recollect'; from recollect.deliver.cli import main; main()"
+    start = "import sys; sys.argv[0] = 'recollect'; from recollect.deliver.cli import main; sys.exit(main())"
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{start}" "$@"\n')
     shim.chmod(0o755)
     return {

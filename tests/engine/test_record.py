@@ -4,6 +4,7 @@ import asyncio
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,8 @@ from recollect.testing import START, FakeClock
 from tests import effort
 
 
-def said(text: str, **fields: object) -> Turn:
-    return replace(Turn(user="ana", role="user", text=text, persona="nikita"), **fields)  # type: ignore[arg-type] -- test shorthand
+def said(text: str, *, id: str | None = None, at: datetime | None = None) -> Turn:
+    return Turn(user="ana", role="user", text=text, persona="nikita", id=id, at=at)
 
 
 async def test_a_turn_is_there_when_record_returns(memory: Recollect) -> None:
@@ -103,11 +104,11 @@ async def test_tool_parts_are_kept_whole(memory: Recollect) -> None:
     ],
 )
 async def test_bad_input_is_a_clear_error_and_nothing_is_lost(
-    memory: Recollect, fields: dict[str, object], message: str
+    memory: Recollect, fields: dict[str, Any], message: str
 ) -> None:
     await memory.record(said("before"))
     with pytest.raises(InvalidInput, match=message):
-        await memory.record([said("good"), said("bad", **{"text": "bad", **fields})])
+        await memory.record([said("good"), replace(said("bad"), **fields)])
     assert [turn.text for turn in await memory.turns(user="ana")] == ["before"]
     await memory.record(said("after"))
     assert len(await memory.turns(user="ana")) == 2

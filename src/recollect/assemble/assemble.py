@@ -5,7 +5,7 @@ is laid out and counted as it will be sent. A count over the total goes back to 
 what leaves here fits.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from recollect.assemble.assembled import Assembled
@@ -13,7 +13,7 @@ from recollect.assemble.budget import Share, Shelf, share
 from recollect.assemble.candidate import Candidate, Desk
 from recollect.assemble.draft import Choice, drafted
 from recollect.assemble.material import Material
-from recollect.assemble.once import duplicates
+from recollect.assemble.once import Claim, duplicates
 from recollect.assemble.receipt import assembled
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.table import Table, table
@@ -47,7 +47,7 @@ def _choice(wanted: Table, room: int) -> Choice:
     """Who gets in. When what others repeat finds no room itself, one of the others may take its place."""
     without: set[int] = set()
     for last in range(_ROUNDS, 0, -1):
-        twins = duplicates(_by_worth(wanted, without))
+        twins = _twins(wanted, without)
         shelves = _shelves(wanted, without, twins)
         shared = share(
             wanted.desk.recipe, shelves, wanted.past, room=room, outside=wanted.outside, spent=wanted.spent
@@ -61,26 +61,27 @@ def _choice(wanted: Table, room: int) -> Choice:
 
 def _shown(wanted: Table, shared: Share, number: int) -> bool:
     place = number - len(wanted.candidates)
-    return number in shared.given or place in shared.plan.cuts or number == wanted.quoted_number
+    return number in shared.given or place in shared.plan.cuts or number >= wanted.message_number
 
 
-def _by_worth(wanted: Table, without: set[int]) -> Iterator[tuple[int, str, str]]:
-    """Number, key and words of everything that may be shown, the most precious first."""
+def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
+    """What repeats what is more precious, by number."""
     worth = wanted.desk.recipe.precious
-    if wanted.quoted is not None:
-        yield wanted.quoted_number, f"turn:{wanted.quoted.turn.id}", ""
     numbered = [
         pair for pair in enumerate(wanted.candidates) if not pair[1].reason and pair[0] not in without
     ]
     numbered.sort(key=lambda pair: worth[pair[1].section])
+    claims = [Claim(number, candidate.key, candidate.said) for number, candidate in numbered]
+    before = sum(worth[candidate.section] < worth["working"] for _, candidate in numbered)
+    shown = [Claim(wanted.message_number, f"turn:{wanted.desk.material.message_id}", "")]
+    if wanted.quoted is not None:
+        shown.append(Claim(wanted.quoted_number, f"turn:{wanted.quoted.turn.id}", ""))
     turns = [
-        (number, f"turn:{exchange.turn.id}", exchange.turn.text)
+        Claim(number, f"turn:{exchange.turn.id}", exchange.turn.text)
         for place, exchange in enumerate(wanted.past.shown)
         if (number := wanted.turn_number(place)) not in without
     ]
-    yield from ((n, c.key, c.said) for n, c in numbered if worth[c.section] < worth["working"])
-    yield from turns
-    yield from ((n, c.key, c.said) for n, c in numbered if worth[c.section] >= worth["working"])
+    return duplicates([*shown, *claims], turns=turns, before=before + len(shown))
 
 
 def _shelves(wanted: Table, without: set[int], twins: Mapping[int, int]) -> dict[SectionId, Shelf]:

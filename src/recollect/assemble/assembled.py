@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from recollect.types import Context, Item, Json, SectionUse
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A stretch of text in a prompt: an item's, by its number, or (None) the renderer's own."""
 
     text: str

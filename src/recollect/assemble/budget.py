@@ -109,7 +109,8 @@ def share(
     if plan.tokens > room:
         raise ImpossibleBudget(
             f"persona, message, reserve and wrapping leave {room} of the {recipe.total.cap} tokens of recipe"
-            f" {recipe.name!r}, and wrapping its minimum of turns takes {plan.tokens}; shorten the message or the persona"
+            f" {recipe.name!r}, and wrapping its minimum of turns takes {plan.tokens};"
+            " shorten the message or the persona"
         )
     turns = recipe.group_of["working"]
     purse = _Purse(recipe, room - plan.tokens, {name: spent.get(name, 0) for name in recipe.groups})
@@ -120,6 +121,8 @@ def share(
             group = recipe.groups[recipe.group_of[section]]
             final = goal == "cap" or section in recipe.last_resort
             limit = group.cap if final else group.target if goal == "target" else group.floor
+            if limit <= purse.used[recipe.group_of[section]]:
+                continue
             if section == "working":
                 aim = max(limit, min(past.wanted + outside, group.cap)) if goal == "target" else limit
                 larger = past.plan(min(aim - outside, purse.room + plan.tokens))

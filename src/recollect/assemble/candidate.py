@@ -3,9 +3,9 @@ why it is here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
@@ -28,8 +28,7 @@ class Quota:
     most: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """`text` is the entry as it would stand in the block; `tokens` counts it with its line feed.
 
     `said` is the bare content, by which near duplicates are found; `key` names the memory or turn it shows,
@@ -46,7 +45,7 @@ class Candidate:
     heading: str = ""
     card: str = ""
     score: float = 0.0
-    parts: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    parts: Mapping[str, float] = NOTHING
     sources: tuple[str, ...] = ()
     reason: str = ""
     divisible: bool = False
@@ -54,23 +53,23 @@ class Candidate:
     quota: Quota | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Desk:
     """What the sections work with, and the few ways in which they make candidates."""
 
-    recipe: Recipe
-    material: Material
-    tokenizer: Tokenizer
+    __slots__ = ("_labels", "material", "recipe", "tokenizer")
+
+    def __init__(self, recipe: Recipe, material: Material, tokenizer: Tokenizer) -> None:
+        self.recipe = recipe
+        self.material = material
+        self.tokenizer = tokenizer
+        self._labels: dict[str, str] = {}
 
     def given(self, section: SectionId, kind: str, name: str, text: str) -> list[Candidate]:
         """Text of the application, as it is."""
         if not text.strip():
             return []
-        return [
-            Candidate(
-                section=section, kind=kind, id=name, text=text, tokens=self.tokenizer.count(text + "\n\n")
-            )
-        ]
+        tokens = self.tokenizer.count(text + "\n\n")
+        return [Candidate(section=section, kind=kind, id=name, text=text, tokens=tokens, divisible=True)]
 
     def entry(
         self,
@@ -129,7 +128,10 @@ class Desk:
 
     def label(self, name: str) -> str:
         """A name as the beginning of a line."""
-        return " ".join(safe(name).replace(":", " ").split())[:60]
+        known = self._labels.get(name)
+        if known is None:
+            known = self._labels[name] = " ".join(safe(name).replace(":", " ").split())[:60]
+        return known
 
     def day(self, source: Record | StoredTurn) -> str:
         return local(source.at, self.material.profile.zone).date().isoformat()

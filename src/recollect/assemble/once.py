@@ -8,43 +8,77 @@ facts.
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_EMPTY_WORDS: Final = frozenset(
-    {"i", "my", "me", "user", "users", "the", "a", "an", "is", "am", "are", "has", "have", "that"}
-)
+_SIGN: Final = re.compile(r"[\W_]+")
+_ASCII_SIGNS: Final = bytes(code if chr(code).isalnum() else 32 for code in range(256))
+_EMPTY_WORDS: Final = frozenset(b"i my me user the a an am are ha have that".split())
+"""Words that say nothing about what is the same, each without a final s."""
 _LONGEST: Final = 400
 """Characters beyond which a text is only itself; facts are shorter."""
+_ENDING: Final = 32
+
+Print = tuple[bytes, ...]
 
 
-def fingerprint(text: str) -> tuple[str, ...]:
+def fingerprint(text: str) -> Print:
     """What two near duplicates share; empty when there is nothing to go by."""
     if len(text) > _LONGEST:
         return ()
-    folded = text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
-    words = [word for word in _WORD.findall(folded) if word not in _EMPTY_WORDS]
-    if len(words) < 2 and not any(len(word) > 3 for word in words):
-        return ()
-    return tuple([word[:-1] if len(word) > 3 and word[-1] == "s" else word for word in words])
+    if text.isascii():
+        folded = text.lower().encode().translate(_ASCII_SIGNS)
+    else:
+        folded = _SIGN.sub(" ", unicodedata.normalize("NFKC", text).casefold()).encode("utf-8", "replace")
+    words = [word for word in (folded + b" ").replace(b"s ", b" ").split() if word not in _EMPTY_WORDS]
+    return tuple(words) if len(words) > 1 or (words and len(words[0]) > 3) else ()
 
 
-def duplicates(entries: Iterable[tuple[int, str, str]]) -> dict[int, int]:
-    """Of (number, key, words) in order of worth: which number repeats which earlier one."""
+class Claim(NamedTuple):
+    """Something that wants to be shown: its number, the memory or turn it is, and its words."""
+
+    number: int
+    key: str
+    said: str
+
+
+def duplicates(claims: Sequence[Claim], *, turns: Sequence[Claim], before: int) -> dict[int, int]:
+    """Which claim repeats which other, in order of worth; the window's turns stand before claim `before`.
+
+    A turn is never left out for being said before, so turns only take from the claims that follow them.
+    """
     keys: dict[str, int] = {}
-    prints: dict[tuple[str, ...], int] = {}
+    prints: dict[Print, int] = {}
     found: dict[int, int] = {}
-    for number, key, said in entries:
-        words = fingerprint(said) if said else ()
-        holder = keys.get(key) if key else None
-        if holder is None and words:
-            holder = prints.get(words)
+    words = [fingerprint(claim.said) if claim.said else () for claim in claims]
+    for place, claim in enumerate(claims):
+        if place == before:
+            _hold_turns(turns, words[before:], keys, prints)
+        holder = keys.get(claim.key) if claim.key else None
+        if holder is None and words[place]:
+            holder = prints.get(words[place])
         if holder is not None:
-            found[number] = holder
+            found[claim.number] = holder
             continue
-        if key:
-            keys[key] = number
-        if words:
-            prints[words] = number
+        if claim.key:
+            keys[claim.key] = claim.number
+        if words[place]:
+            prints[words[place]] = claim.number
     return found
+
+
+def _hold_turns(
+    turns: Sequence[Claim],
+    after: Sequence[Print],
+    keys: dict[str, int],
+    prints: dict[Print, int],
+) -> None:
+    """Most turns end in a word that no later claim ends in, so few have to be read whole."""
+    endings = {words[-1] for words in after if words}
+    for turn in turns:
+        keys.setdefault(turn.key, turn.number)
+        end = fingerprint(turn.said[-_ENDING:])
+        if end and (end[-1] in endings or len(end) == 1):
+            words = fingerprint(turn.said)
+            if words:
+                prints.setdefault(words, turn.number)

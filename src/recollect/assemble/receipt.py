@@ -112,8 +112,10 @@ def _absence(wanted: Table, choice: Choice, number: int) -> str:
         return choice.shared.refused.get(number, OVER_BUDGET)
     if holder < len(wanted.candidates):
         return f"duplicate of {wanted.candidates[holder].id} in {wanted.candidates[holder].section}"
-    if holder == wanted.quoted_number:
-        return "duplicate of the quoted reply"
+    if holder >= wanted.message_number:
+        return (
+            "duplicate of the message" if holder == wanted.message_number else "duplicate of the quoted reply"
+        )
     return f"duplicate of turn {wanted.past.shown[holder - len(wanted.candidates)].turn.id} in working"
 
 
@@ -158,6 +160,8 @@ def _log(wanted: Table, draft: Draft, items: tuple[Item, ...]) -> dict[str, Json
         "last_conversation_present": any(item.section == "last_time" for item in shown),
         "tokenizer": wanted.desk.tokenizer.family,
         "exact_tokens": wanted.desk.tokenizer.exact,
+        "target": wanted.desk.recipe.total.target,
+        "cap": wanted.desk.recipe.total.cap,
         "reserve": wanted.desk.recipe.total.reserve,
         "problems": problems,
     }

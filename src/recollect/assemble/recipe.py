@@ -16,6 +16,7 @@ from recollect.assemble.titles import HEADINGS, UNTRIMMED, SectionId
 
 Tokens = Annotated[int, Field(ge=0)]
 Amount = Annotated[int, Field(ge=1)]
+Title = Annotated[str, Field(pattern=r"^[A-Z{][^\[\]\n]*$", max_length=80)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -182,7 +183,8 @@ class Recipe(_Part):
     last_resort: tuple[SectionId, ...] = Field(strict=False)
     """What goes, first to last, only when otherwise no context could be built."""
     groups: dict[str, Group]
-    titles: dict[SectionId, str] = Field(default_factory=dict[SectionId, str])
+    titles: dict[SectionId, Title] = Field(default_factory=dict[SectionId, str])
+    """Other titles than the usual ones."""
     leads: dict[SectionId, str] = Field(default_factory=dict[SectionId, str])
     """A line above a block's opening marker, such as a Markdown heading."""
     history: History
@@ -225,12 +227,14 @@ class Recipe(_Part):
         return self
 
     @cached_property
+    def canonical(self) -> str:
+        """Its JSON, the same for the same recipe, whatever file it was read from."""
+        fields = self.model_dump(mode="json")
+        return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    @cached_property
     def hash(self) -> str:
-        """The same for the same recipe, whatever file it was read from."""
-        canonical = json.dumps(
-            self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-        )
-        return blake2b(canonical.encode(), digest_size=16).hexdigest()
+        return blake2b(self.canonical.encode(), digest_size=16).hexdigest()
 
     @cached_property
     def arranged(self) -> tuple[SectionId, ...]:

@@ -17,11 +17,11 @@ from typing import Final, Literal
 from urllib.parse import unquote
 
 from recollect.ingest.hygiene import visible
-from recollect.ingest.patterns import PatternTable
+from recollect.text.patterns import PatternTable
+from recollect.types import Origin
 
-__all__ = ["Origin", "Reason", "quarantine"]
+__all__ = ["Reason", "quarantine"]
 
-Origin = Literal["user", "assistant", "tool", "import"]
 Kind = Literal["hidden", "override", "role", "markup", "persona", "disclosure", "exfiltration", "standing"]
 
 
@@ -33,7 +33,7 @@ class Reason:
     words: str
 
 
-_TABLE: Final = PatternTable.read("quarantine.toml")
+_TABLE: Final = PatternTable.read("recollect.ingest", "quarantine.toml")
 
 
 def _compiled(section: Literal["attack", "standing"]) -> tuple[tuple[Kind, re.Pattern[str]], ...]:

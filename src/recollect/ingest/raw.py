@@ -4,6 +4,7 @@ Webhooks and exports change and lie. A field of another type than documented rea
 that one odd message is at worst a message without that field, never an exception in the conversation.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, cast
@@ -13,6 +14,7 @@ from recollect.clock import EPOCH
 Raw = Mapping[str, object]
 
 NOTHING: Final[Raw] = {}
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _LATEST: Final = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 
 
@@ -25,16 +27,28 @@ def child(raw: Raw, key: str) -> Raw:
     return mapping(raw.get(key))
 
 
+def values(raw: Raw, key: str) -> list[object]:
+    """The items of a list, none for anything else."""
+    value = raw.get(key)
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
 def objects(raw: Raw, key: str) -> list[Raw]:
     """The objects of a list; what is none is left out."""
-    value = raw.get(key)
-    return [mapping(item) for item in cast("list[object]", value) if item] if isinstance(value, list) else []
+    return [found for item in values(raw, key) if (found := mapping(item))]
 
 
 def text(raw: Raw, key: str) -> str | None:
-    """A string that is not empty."""
+    """A string with something in it, as a store can keep it."""
     value = raw.get(key)
-    return value if isinstance(value, str) and value else None
+    return storable(value) or None if isinstance(value, str) else None
+
+
+def storable(value: str) -> str:
+    """The text without NUL, with lone surrogates shown as unknown characters; blank counts as nothing."""
+    if _UNSTORABLE.search(value):
+        value = value.replace("\0", "").encode("utf-8", "replace").decode()
+    return value if value.strip() else ""
 
 
 def integer(raw: Raw, key: str) -> int | None:
@@ -45,9 +59,7 @@ def integer(raw: Raw, key: str) -> int | None:
 
 
 def integers(raw: Raw, key: str) -> list[int]:
-    value = raw.get(key)
-    found = cast("list[object]", value) if isinstance(value, list) else []
-    return [one for one in found if isinstance(one, int) and not isinstance(one, bool)]
+    return [one for one in values(raw, key) if isinstance(one, int) and not isinstance(one, bool)]
 
 
 def number(raw: Raw, key: str) -> float | None:
@@ -74,7 +86,5 @@ def instant(seconds: float | None) -> datetime | None:
         return None
     whole = int(seconds)
     return (
-        datetime.fromtimestamp(whole, UTC).replace(microsecond=int((seconds - whole) * 1_000_000))
-        if whole
-        else EPOCH
+        datetime.fromtimestamp(whole, UTC).replace(microsecond=int((seconds - whole) * 1_000_000)) if whole else EPOCH
     )

@@ -34,7 +34,7 @@ class Indexer:
 
     count: Measure
     family: str
-    stems: Callable[[str], tuple[str, ...]]
+    stems: Callable[[str], Sequence[str]]
     embed: Callable[[Sequence[str]], Sequence[Vector]] | None = None
 
 
@@ -65,7 +65,7 @@ def prepare(
             id=turn.id or new_id(),
             tokens=indexer.count(turn.text, turn.parts or ()),
             family=indexer.family,
-            stems=indexer.stems(searched),
+            stems=tuple(indexer.stems(searched)),
             vector=vector,
         )
         for turn, searched, vector in zip(valid, searchable, vectors, strict=True)
@@ -130,7 +130,8 @@ def _change(
         if before is not None:
             _check_same(turn, before)
             continue
-        assert turn.at is not None and turn.origin is not None, "prepare fills these in"
+        assert turn.at is not None, "prepare fills it in"
+        assert turn.origin is not None, "prepare fills it in"
         placed = sessions.place(ends[turn.persona], turn_id=entry.id, at=turn.at, persona=turn.persona, rule=rule)
         if placed.opens:
             opened.append(placed.opens)
@@ -225,7 +226,7 @@ async def revise(
                     number=old.number,
                     tokens=indexer.count(text, kept),
                     family=indexer.family,
-                    stems=indexer.stems(searched),
+                    stems=tuple(indexer.stems(searched)),
                     vector=vector,
                 ),
             )

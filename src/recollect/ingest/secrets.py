@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from recollect.ingest.checkdigits import iban_length, is_card
-from recollect.ingest.patterns import PatternTable
+from recollect.text.patterns import PatternTable
 
 __all__ = ["Secret", "SecretKind", "find_secrets", "redact"]
 
@@ -31,7 +31,7 @@ class Secret:
     kind: SecretKind
 
 
-_TABLE: Final = PatternTable.read("secrets.toml")
+_TABLE: Final = PatternTable.read("recollect.ingest", "secrets.toml")
 _TOKENS: Final = re.compile("|".join(_TABLE.texts("tokens", "issued")))
 _RUN: Final = re.compile(r"[^\s\"'`<>]{15,}")
 _DIGITS: Final = re.compile(r"\d(?:[ .-]?[0-9A-Za-z]){8}")

@@ -15,3 +15,12 @@ def connect(url: str) -> Store:
     from recollect.store.sqlite import SqliteStore
 
     return SqliteStore(url)
+
+
+def exists(url: str) -> bool:
+    """Whether there is a memory at that place already; a database is taken at its word. Nothing is created."""
+    if "://" in url:
+        return True
+    from recollect.store.sqlite.layout import Layout
+
+    return Layout.of(url).catalog.is_file()

@@ -35,9 +35,10 @@ class TimeRange:
     kind: Grain
 
 
-def ranges(text: str, *, now: datetime, zone: str) -> list[TimeRange]:
-    """The times a text names, in the order of the text. A bare "Monday" leans to the tense of the text."""
-    return [_aware(found, now=now, zone=zone) for found in _found(text, now=now, zone=zone, tense=_tense(text))]
+def ranges(text: str, *, now: datetime, zone: str, tense: Tense | None = None) -> list[TimeRange]:
+    """The times a text names, in the order of the text. A bare "Monday" leans to the tense, the text's own if not given."""
+    found = _found(text, now=now, zone=zone, tense=tense or _tense(text))
+    return [_aware(one, now=now, zone=zone) for one in found]
 
 
 def due(text: str, *, now: datetime, zone: str) -> datetime | None:

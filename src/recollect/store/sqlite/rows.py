@@ -1,7 +1,8 @@
 """Rows of the tables as values of the protocol, and times as numbers."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -17,14 +18,19 @@ _EXACT_AS_FLOAT = 2**52
 """Up to here (the year 2112) a float of seconds tells microseconds apart."""
 
 
-def built(build: Callable[[tuple[Any, ...]], T], found: Iterable[tuple[Any, ...]]) -> tuple[T, ...]:
-    """Rows as values; a row that makes no sense is damage, not a mistake of the caller."""
+@contextmanager
+def sense() -> Generator[None]:
+    """A row that makes none is damage, not a mistake of the caller."""
     try:
-        return tuple(map(build, found))
+        yield
     except (ValueError, TypeError, KeyError, OverflowError) as error:
-        raise StoreCorrupt(
-            f"a data file is damaged (a row cannot be read: {error!r}); restore it from a backup"
-        ) from error
+        raise StoreCorrupt(f"a data file is damaged (a row reads {error!r}); restore it from a backup") from error
+
+
+def built(build: Callable[[tuple[Any, ...]], T], found: Iterable[tuple[Any, ...]]) -> tuple[T, ...]:
+    """Rows as values."""
+    with sense():
+        return tuple(map(build, found))
 
 
 def time(value: int) -> datetime:
@@ -107,9 +113,28 @@ def record(row: tuple[Any, ...]) -> Row:
     )
 
 
-def trace(row: tuple[Any, ...]) -> Trace:
-    seq, place, noun, name, at, *rest = row
-    return Trace(seq, place, noun, name, time(at), *rest)
+def traces(found: Iterable[tuple[Any, ...]]) -> tuple[Trace, ...]:
+    """Rows as traces. There may be ten thousand to make before a context can be: no call that can be left out."""
+    moment, zone, last = datetime.fromtimestamp, UTC, _EXACT_AS_FLOAT
+    with sense():
+        return tuple(
+            [
+                Trace(
+                    seq,
+                    place,
+                    noun,
+                    name,
+                    moment(at / 1e6, zone) if 0 <= at < last else from_micros(at),
+                    role,
+                    persona,
+                    lane,
+                    session,
+                    speaker,
+                    vector,
+                )
+                for seq, place, noun, name, at, role, persona, lane, session, speaker, vector in found
+            ]
+        )
 
 
 def cursor(row: tuple[Any, ...]) -> Cursor:

@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import StoreUnavailable
-from recollect.store.base import Answers, Decide, Health, LogEntry, Query, UserKey, Written
-from recollect.store.sqlite import driver
+from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, UserKey, Written
+from recollect.store.sqlite import datafile, driver
 from recollect.store.sqlite.backup import Copy
 from recollect.store.sqlite.catalog import SqliteCatalog
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.groups import Done, Groups, Job, Refused, commit
-from recollect.store.sqlite.layout import Layout, companions_of
+from recollect.store.sqlite.layout import Layout, companions_of, sync_folder
 from recollect.store.sqlite.migrate import migrate, migrations, newest
 from recollect.store.sqlite.openfiles import OpenFiles
 from recollect.store.sqlite.reading import answer
 from recollect.store.sqlite.restoring import restore
 from recollect.store.sqlite.threads import Threads
-from recollect.store.sqlite.userfile import UserFile, remove_file
+from recollect.store.sqlite.userfile import UserFile
 from recollect.store.sqlite.writing import apply
 
 OPEN_FILES = 64
@@ -71,7 +71,8 @@ class SqliteStore:
         for digest in self._file.unfinished_burials():
             path = self._layout.user(digest)
             if path.parent.is_dir():
-                remove_file(path)
+                datafile.remove(path)
+                sync_folder(path.parent)
             self._file.finish_burial(digest)
 
     async def close(self) -> None:
@@ -182,6 +183,12 @@ class Nobody:
                 self._connection = None
 
 
+def _must_scrub(change: Change) -> bool:
+    """Forgetting turns or records leaves no trace; that routine removes a note or a snapshot is no reason to rewrite
+    the file, whose deleted parts are overwritten in any case."""
+    return change.erase is not None and bool(change.erase.turns or change.erase.records)
+
+
 class SqliteUser:
     """One user's memory in their own file."""
 
@@ -199,7 +206,7 @@ class SqliteUser:
                 change = decide(answers)
             except Exception as error:  # noqa: BLE001 - the decision is the caller's, and so is what it raises
                 return Refused(error)
-            return Done(apply(connection, change), scrub=change.erase is not None)
+            return Done(apply(connection, change), scrub=_must_scrub(change))
 
         return await self._store.write(self._key, work)
 

@@ -1,7 +1,7 @@
 """Regular expressions kept as data.
 
 Long tables of expressions read badly in code and well in a file with one expression a line. A table is a TOML
-file beside this module; `{{name}}` in an expression stands for the fragment of that name in `[fragments]`.
+file beside the module that reads it; `{{name}}` in an expression stands for the fragment of that name in `[fragments]`.
 """
 
 import re
@@ -17,11 +17,11 @@ __all__ = ["PatternTable"]
 class PatternTable:
     """One file of expressions, its fragments filled in."""
 
-    content: dict[str, dict[str, Any]]
+    content: dict[str, Any]
 
     @classmethod
-    def read(cls, name: str) -> Self:
-        return cls(tomllib.loads(files("recollect.ingest").joinpath(name).read_text("utf-8")))
+    def read(cls, package: str, name: str) -> Self:
+        return cls(tomllib.loads(files(package).joinpath(name).read_text("utf-8")))
 
     def filled(self, expression: str) -> str:
         for name, fragment in self.content.get("fragments", {}).items():

@@ -1,0 +1,273 @@
+"""The one table of commands: what each is called, where it stands in the help, which calls of the engine it makes, and
+examples that work on the demo's memory. The program, its reference page and the completeness test are made from it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from recollect.deliver.cli import (
+    contexts,
+    conversation,
+    demo,
+    doctor,
+    moving,
+    people,
+    recipes,
+    remembering,
+)
+
+Topic = Literal["Start", "Turns", "Contexts", "Memory", "Who", "Recipes", "Care"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One command. `name` of two words is a subcommand; `calls` are the engine's methods that it makes reachable."""
+
+    name: str
+    topic: Topic
+    run: Callable[..., None]
+    calls: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    """They work as they stand on the demo's memory."""
+    sketches: tuple[str, ...] = ()
+    """They need a file or an id of the reader's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Commands of two words that share their first; `alone` is what the first word alone does."""
+
+    name: str
+    help: str
+    alone: str
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="demo",
+        topic="Start",
+        run=demo.demo,
+        examples=("recollect demo", "recollect demo --data ./try-it", "recollect demo --recipe lanes --brief"),
+    ),
+    Command(name="doctor", topic="Start", run=doctor.doctor, calls=("health",), examples=("recollect doctor",)),
+    Command(
+        name="record",
+        topic="Turns",
+        run=conversation.record,
+        calls=("record",),
+        examples=(
+            'recollect record "I start at Acme on Monday!" --user ana --persona nikita',
+            'recollect record "How did it go?" --user ana --persona nikita --role assistant --id msg-17',
+        ),
+    ),
+    Command(
+        name="import",
+        topic="Turns",
+        run=conversation.import_file,
+        calls=("record",),
+        sketches=("recollect import turns.jsonl", "recollect import result.json --format telegram --persona nikita"),
+    ),
+    Command(
+        name="turns",
+        topic="Turns",
+        run=conversation.turns,
+        calls=("turns",),
+        examples=("recollect turns --user ana --persona nikita --since 2026-03-14T00:00:00Z",),
+    ),
+    Command(
+        name="revise",
+        topic="Turns",
+        run=conversation.revise,
+        calls=("revise",),
+        examples=('recollect revise mon-05 "First day done! Mukesh gave me the billing rewrite." --user ana',),
+    ),
+    Command(
+        name="sessions",
+        topic="Turns",
+        run=conversation.sessions,
+        calls=("sessions",),
+        examples=("recollect sessions --user ana",),
+    ),
+    Command(
+        name="context",
+        topic="Contexts",
+        run=contexts.context,
+        calls=("context",),
+        examples=(
+            'recollect context "yes" --user ana --persona nikita --at 2026-03-14T16:52:00Z',
+            'recollect context "and the hotel?" --user ana --persona nikita --lane trip --recipe lanes',
+            "recollect context --turn sat-09 --user ana --persona nikita --raw",
+        ),
+    ),
+    Command(
+        name="search",
+        topic="Contexts",
+        run=contexts.search,
+        calls=("search",),
+        examples=(
+            'recollect search "who gave her the billing project?" --user ana --explain',
+            'recollect search "knee" --user ana --kind turn --kind memory --limit 3',
+        ),
+    ),
+    Command(
+        name="snapshots",
+        topic="Contexts",
+        run=contexts.snapshots,
+        calls=("snapshots",),
+        examples=("recollect snapshots --user ana",),
+    ),
+    Command(
+        name="replay",
+        topic="Contexts",
+        run=contexts.replay,
+        calls=("replay",),
+        sketches=("recollect replay SNAPSHOT --user ana", "recollect replay SNAPSHOT --user ana --raw"),
+    ),
+    Command(
+        name="diff",
+        topic="Contexts",
+        run=contexts.diff,
+        calls=("diff", "replay"),
+        sketches=("recollect diff SNAPSHOT OTHER --user ana",),
+    ),
+    Command(
+        name="backtest",
+        topic="Contexts",
+        run=contexts.backtest,
+        calls=("backtest",),
+        examples=("recollect backtest --user ana --persona nikita --recipe companion-text",),
+    ),
+    Command(
+        name="remember",
+        topic="Memory",
+        run=remembering.remember,
+        calls=("remember",),
+        examples=(
+            'recollect remember "Ana is vegetarian" --user ana importance=2',
+            'recollect remember "Lea\'s birthday is 3 June" --user ana \'entities=["person:lea"]\' pinned=true',
+        ),
+    ),
+    Command(
+        name="memories",
+        topic="Memory",
+        run=remembering.memories,
+        calls=("memories",),
+        examples=("recollect memories --user ana", "recollect memories --user ana --entity person:mukesh"),
+    ),
+    Command(
+        name="episodes",
+        topic="Memory",
+        run=remembering.episodes,
+        calls=("episodes",),
+        examples=("recollect episodes --user ana",),
+    ),
+    Command(
+        name="loops",
+        topic="Memory",
+        run=remembering.loops,
+        calls=("loops",),
+        examples=("recollect loops --user ana --persona nikita", "recollect loops --user ana --all"),
+    ),
+    Command(
+        name="thoughts",
+        topic="Memory",
+        run=remembering.thoughts,
+        calls=("thoughts",),
+        examples=("recollect thoughts --user ana --persona nikita",),
+    ),
+    Command(
+        name="summaries",
+        topic="Memory",
+        run=remembering.summaries,
+        calls=("summaries",),
+        examples=("recollect summaries --user ana --kind daily",),
+    ),
+    Command(
+        name="entities",
+        topic="Memory",
+        run=remembering.entities,
+        calls=("entities",),
+        examples=("recollect entities --user ana",),
+    ),
+    Command(
+        name="add",
+        topic="Memory",
+        run=remembering.add,
+        calls=("add",),
+        examples=(
+            'recollect add loop --user ana kind=promise persona=nikita due=2026-03-16T08:00:00Z text="Ask about the tickets"',
+            'recollect add thought --user ana persona=nikita text="Ana sounds rested today."',
+        ),
+    ),
+    Command(
+        name="update",
+        topic="Memory",
+        run=remembering.update,
+        calls=("update",),
+        sketches=("recollect update LOOP --user ana status=done", "recollect update MEMORY --user ana pinned=true"),
+    ),
+    Command(
+        name="history",
+        topic="Memory",
+        run=remembering.history,
+        calls=("history",),
+        examples=("recollect history profile --user ana",),
+    ),
+    Command(
+        name="personas",
+        topic="Who",
+        run=people.personas,
+        calls=("personas", "define_persona"),
+        examples=(
+            "recollect personas",
+            'recollect personas kai --name Kai --text "You are Kai, a patient tutor."',
+            "recollect personas nikita",
+        ),
+    ),
+    Command(
+        name="user",
+        topic="Who",
+        run=people.user,
+        calls=("users", "user", "set_user", "link", "resolve"),
+        examples=(
+            "recollect user",
+            "recollect user ana zone=Europe/Berlin name=Ana stage=COMFORTABLE",
+            "recollect user ana --link telegram:12345",
+            "recollect user --resolve telegram:12345",
+        ),
+    ),
+    Command(
+        name="state",
+        topic="Who",
+        run=people.state,
+        calls=("state", "set_state"),
+        examples=(
+            "recollect state --user ana --persona nikita",
+            'recollect state --user ana --persona nikita chapter=3 emotion="proud of Ana"',
+        ),
+    ),
+    Command(name="recipes list", topic="Recipes", run=recipes.listed, examples=("recollect recipes list",)),
+    Command(name="recipes show", topic="Recipes", run=recipes.shown, examples=("recollect recipes show companion",)),
+    Command(name="recipes check", topic="Recipes", run=recipes.checked, sketches=("recollect recipes check my.toml",)),
+    Command(
+        name="export",
+        topic="Care",
+        run=moving.export,
+        calls=("export",),
+        examples=("recollect export --user ana --output ana.jsonl",),
+    ),
+    Command(
+        name="load",
+        topic="Care",
+        run=moving.load,
+        calls=("load",),
+        examples=("recollect load ana.jsonl", "recollect load ana.jsonl --user ana-copy"),
+    ),
+    Command(name="backup", topic="Care", run=moving.backup, calls=("backup",), examples=("recollect backup ./backup",)),
+    Command(
+        name="restore", topic="Care", run=moving.restore, examples=("recollect restore ./backup --data ./restored",)
+    ),
+)
+
+GROUPS: tuple[Group, ...] = (Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),)

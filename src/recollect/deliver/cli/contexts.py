@@ -1,0 +1,160 @@
+"""Commands for contexts: context, search, snapshots, replay, diff, backtest."""
+
+from typing import Annotated, get_args
+
+import typer
+
+from recollect.deliver.cli import assignments
+from recollect.deliver.cli.call import Call
+from recollect.deliver.cli.options import Known, Lane, Limit, Persona, Recipe, User
+from recollect.errors import InvalidInput
+from recollect.types import HitKind
+
+
+def context(
+    call: Call,
+    *,
+    user: User,
+    message: Annotated[
+        str | None, typer.Argument(metavar="[MESSAGE]", help="The user's message, not recorded yet.")
+    ] = None,
+    turn: Annotated[str | None, typer.Option("--turn", "-t", metavar="ID", help="Or: the recorded message.")] = None,
+    persona: Persona = None,
+    lane: Lane = None,
+    recipe: Recipe = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(metavar="FAMILY", help="Of the model that will answer, such as o200k.")
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", "-i", metavar="SECTION=TEXT", help="A section's text, such as task_state=…"),
+    ] = None,
+    known: Known = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Only the system text, byte for byte.")] = False,
+) -> None:
+    """Show what the model should see for a message, and why."""
+    with call.memory() as memory:
+        built = memory.context(
+            user=user,
+            message=message,
+            turn=turn,
+            persona=persona,
+            lane=lane,
+            recipe=recipe,
+            at=call.at,
+            tokenizer=tokenizer,
+            inputs=assignments.texts(inputs),
+            known=known,
+        )
+    if raw and not call.json:
+        typer.echo(built.system)
+        return
+    from recollect.deliver.cli import show
+
+    call.answer(built, lambda: show.context(built))
+
+
+def search(
+    call: Call,
+    *,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
+    user: User,
+    limit: Limit = 10,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--kind", "-k", metavar="KIND", help="turn, memory, episode or summary; may be repeated."),
+    ] = None,
+    persona: Persona = None,
+    lane: Lane = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score came about.")] = False,
+    known: Known = None,
+) -> None:
+    """Find turns, memories, episodes and summaries, best first."""
+    from recollect.deliver.cli import tables
+
+    with call.memory() as memory:
+        hits = memory.search(
+            user=user,
+            query=query,
+            limit=limit,
+            kinds=[_kind(kind) for kind in kinds] if kinds else None,
+            persona=persona,
+            lane=lane,
+            at=call.at,
+            explain=explain,
+            known=known,
+        )
+    call.answer(hits, lambda: tables.hits(hits, explain=explain))
+
+
+def snapshots(call: Call, *, user: User, limit: Limit = 20) -> None:
+    """List the contexts that were given out, newest first."""
+    from recollect.deliver.cli import tables
+
+    with call.memory() as memory:
+        found = memory.snapshots(user=user, limit=limit)
+    taken = [tables.taken(snapshot) for snapshot in found]
+    call.answer(taken, lambda: tables.snapshots(taken))
+
+
+def replay(
+    call: Call,
+    *,
+    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of a snapshot.")],
+    user: User,
+    raw: Annotated[bool, typer.Option("--raw", help="Only the system text, byte for byte.")] = False,
+) -> None:
+    """Rebuild a context that was given out, byte for byte."""
+    from recollect.deliver.cli import show
+
+    with call.memory() as memory:
+        rebuilt = memory.replay(user=user, snapshot=snapshot)
+    if raw and not call.json:
+        typer.echo(rebuilt.system)
+        return
+    call.answer(rebuilt, lambda: show.context(rebuilt))
+
+
+def diff(
+    call: Call,
+    *,
+    first: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of a snapshot.")],
+    second: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of another one.")],
+    user: User,
+) -> None:
+    """Show what changed from one context to another."""
+    from recollect.deliver.cli import show
+
+    with call.memory() as memory:
+        a = memory.replay(user=user, snapshot=first)
+        b = memory.replay(user=user, snapshot=second)
+        difference = memory.diff(a, b)
+    call.answer(difference, lambda: show.difference(a, b, difference))
+
+
+def backtest(
+    call: Call,
+    *,
+    user: User,
+    recipe: Annotated[str, typer.Option("--recipe", "-r", metavar="NAME|FILE", help="The recipe to try.")],
+    persona: Persona = None,
+    lane: Lane = None,
+    limit: Limit = 1_000,
+) -> None:
+    """Try a recipe over a recorded conversation.
+
+    Each of the user's turns is shown with the context it would have had, knowing only what was known then.
+    """
+    from recollect.deliver.cli import tables
+
+    with call.memory() as memory:
+        trials = memory.backtest(user=user, recipe=recipe, persona=persona, lane=lane, limit=limit)
+    call.answer(trials, lambda: tables.trials(trials))
+
+
+def _kind(given: str) -> HitKind:
+    kinds: tuple[HitKind, ...] = get_args(HitKind)
+    for kind in kinds:
+        if given == kind:
+            return kind
+    raise InvalidInput(f"--kind {given!r} is not one of {', '.join(kinds)}")

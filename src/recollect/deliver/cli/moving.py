@@ -1,0 +1,90 @@
+"""Commands that carry memories out and in: export, load, backup, restore."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from recollect.deliver.cli.call import Call
+from recollect.deliver.cli.options import User
+from recollect.errors import Conflict, NotFound
+
+HEADER_AND_FOOTER = 2
+"""Lines of an export that are no entries."""
+
+
+def export(
+    call: Call,
+    *,
+    user: User,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this new file instead.")
+    ] = None,
+) -> None:
+    """Write a user's whole memory as JSON lines."""
+    with call.memory() as memory, call.progress("exporting") as advance:
+
+        async def write(file: TextIO) -> int:
+            lines = 0
+            async for line in memory.engine.export(user=user):
+                file.write(f"{line}\n")
+                lines += 1
+                advance(lines, 0)
+            return lines - HEADER_AND_FOOTER
+
+        if user not in memory.users():
+            raise NotFound(f"there is no user {user!r} here")
+        if output is None:
+            memory.run(write(sys.stdout))
+            return
+        with output.open("x", encoding="utf-8", newline="\n") as file:
+            entries = memory.run(write(file))
+    call.answer({"file": str(output), "entries": entries}, lambda: f"exported {entries:,} entries to {output}")
+
+
+def load(
+    call: Call,
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An export.", exists=True, dir_okay=False)],
+    user: Annotated[
+        str | None, typer.Option("--user", "-u", metavar="USER", help="Load it for this user instead of its own.")
+    ] = None,
+) -> None:
+    """Read an export back; what is there already stays as it is."""
+    with call.memory(create=True) as memory, call.progress("loading"):
+        entries = memory.load(file, user=user)
+    call.answer({"entries": entries}, lambda: f"loaded {entries:,} entries from {file.name}")
+
+
+def backup(
+    call: Call, *, target: Annotated[str, typer.Argument(metavar="TARGET", help="A new folder for the copy.")]
+) -> None:
+    """Copy the whole memory while it is in use.
+
+    Everything that was acknowledged before the call is in the copy.
+    """
+    with call.memory() as memory, call.progress("backing up") as advance:
+        users = memory.backup(target, progress=advance)
+    call.answer({"target": target, "users": users}, lambda: f"backed up {users:,} users to {target}")
+
+
+def restore(
+    call: Call,
+    *,
+    source: Annotated[Path, typer.Argument(metavar="BACKUP", help="A backup.", exists=True, file_okay=False)],
+) -> None:
+    """Bring a backup back into an empty folder (--data)."""
+    from recollect import store
+    from recollect.sync import Recollect
+
+    if not store.exists(str(source)):
+        raise NotFound(f"{str(source)!r} is no backup: there is no memory in it")
+    if "://" in call.data:
+        raise NotFound("restore brings a folder back; a database is restored with its own tools")
+    target = Path(call.data)
+    if target.is_dir() and any(target.iterdir()):
+        raise Conflict(f"{call.data!r} is not empty; restore into a new folder and move it when you have looked at it")
+    with Recollect(source, tenant=call.tenant) as memory, call.progress("restoring") as advance:
+        users = memory.backup(target, progress=advance)
+    call.answer({"target": str(target), "users": users}, lambda: f"restored {users:,} users to {target}")

@@ -1,0 +1,73 @@
+"""People and animals in someone's life: who they are, and what is said of them."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from recollect.process.candidates import Candidate, Said
+from recollect.process.rules.sentences import TABLE, claims, object_of, third_person
+from recollect.text.slugs import entity_ref, slug
+
+__all__ = ["people"]
+
+_NAMED: Final = tuple(map(TABLE.compiled, TABLE.texts("lists", "named")))
+_UNNAMED: Final = TABLE.pattern("unnamed")
+_NOT_NAMES: Final = frozenset(
+    ("I", "It", "He", "She", "They", "The", "This", "That", "And", "But", "So", "Yes", "No", "You", "We")
+)
+
+
+def people(said: Said) -> Iterator[Candidate]:
+    """The people and animals the speaker names, and facts about those they name by their relation."""
+    for sentence in claims(said.text):
+        named: set[str] = set()
+        for pattern in _NAMED:
+            for found in pattern.finditer(sentence):
+                relation = (found.groupdict().get("r") or "partner").lower()
+                if found["n"].split()[0] not in _NOT_NAMES and relation not in named:
+                    named.add(relation)
+                    yield _relation(found["n"], relation)
+        found = _UNNAMED.search(sentence)
+        if found is not None and found["r"].lower() not in named:
+            fact = _fact(found)
+            if fact is not None:
+                yield fact
+
+
+def _relation(name: str, relation: str) -> Candidate:
+    name = name.strip(" '-").removesuffix("'s")
+    return Candidate(
+        text=f"{name} is the user's {relation}",
+        type="PEOPLE",
+        category="PERSON",
+        entities=(entity_ref("person", name), "person:user"),
+        label=name,
+        fact_type="relationship",
+        attribute=slug(f"relation {relation}"),
+        value=relation,
+        importance=2,
+        confidence=0.85,
+    )
+
+
+def _fact(found: re.Match[str]) -> Candidate | None:
+    relation, verb = found["r"].lower(), found["v"].lower()
+    rest = object_of(found["x"].strip(), most=12)
+    if not rest and verb not in {"passed away", "died"}:
+        return None
+    if (
+        rest.split(" ")[0].lower() in {"so", "very", "really", "always", "going", "a", "the", "not", "my"}
+        and len(rest.split()) < 2
+    ):
+        return None
+    return Candidate(
+        text=third_person(f"The user's {relation} {verb} {rest}".strip()),
+        type="PEOPLE",
+        category="PERSON",
+        entities=(entity_ref("person", relation), "person:user"),
+        label=relation,
+        attribute=slug(f"{verb} {' '.join(rest.lower().split()[:3])}"),
+        value=rest,
+        importance=2 if verb in {"passed away", "died"} else 1,
+        confidence=0.65,
+    )

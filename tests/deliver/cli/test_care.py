@@ -1,0 +1,139 @@
+"""export, load, backup, restore, doctor, and data folders in trouble."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from recollect.deliver.cli import doctor
+from tests.deliver.cli.running import ANA, CommandLine, one_line
+
+
+def test_an_export_loads_back_byte_for_byte(reader: CommandLine, fresh: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "ana.jsonl"
+    answer = reader.json("export", *ANA, "--output", str(file))
+    lines = file.read_text("utf-8").splitlines()
+    assert answer["entries"] == len(lines) - 2
+    assert fresh.json("load", str(file)) == {"entries": answer["entries"]}
+    assert fresh.done("export", *ANA).out == file.read_text("utf-8")
+    assert "entries" in fresh.done("load", str(file)).out, "loading again changes nothing"
+
+
+def test_an_export_never_overwrites(reader: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "ana.jsonl"
+    file.write_text("precious", "utf-8")
+    outcome = reader("export", *ANA, "--output", str(file))
+    assert (outcome.code, one_line(outcome.err)) == (1, True)
+    assert file.read_text("utf-8") == "precious"
+
+
+def test_loading_for_another_user(reader: CommandLine, writer: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "ana.jsonl"
+    reader.done("export", *ANA, "--output", str(file))
+    writer.done("load", str(file), "--user", "copy")
+    assert len(writer.json("turns", "--user", "copy", "--limit", "100")) == 54
+
+
+def test_a_cut_off_export_is_refused(reader: CommandLine, fresh: CommandLine, tmp_path: Path) -> None:
+    lines = reader.done("export", *ANA).out.splitlines()
+    file = tmp_path / "cut.jsonl"
+    file.write_text("\n".join(lines[:-1]) + "\n", "utf-8")
+    outcome = fresh("load", str(file))
+    assert (outcome.code, one_line(outcome.err)) == (2, True)
+    assert "not complete" in outcome.err
+
+
+def test_backup_and_restore(writer: CommandLine, tmp_path: Path) -> None:
+    assert writer.json("backup", str(tmp_path / "copy"))["users"] == 1
+    restored = CommandLine(data=tmp_path / "restored", capture=writer.capture)
+    assert restored.json("restore", str(tmp_path / "copy"))["users"] == 1
+    assert restored.done("export", *ANA).out == writer.done("export", *ANA).out
+
+
+def test_restore_never_mixes_with_what_is_there(writer: CommandLine, tmp_path: Path) -> None:
+    writer.done("backup", str(tmp_path / "copy"))
+    outcome = writer("restore", str(tmp_path / "copy"))
+    assert (outcome.code, one_line(outcome.err)) == (1, True)
+    assert "not empty" in outcome.err
+
+
+def test_a_folder_that_is_no_backup_is_left_alone(fresh: CommandLine, tmp_path: Path) -> None:
+    other = tmp_path / "photos"
+    other.mkdir()
+    outcome = fresh("restore", str(other))
+    assert (outcome.code, one_line(outcome.err)) == (1, True)
+    assert [*other.iterdir()] == []
+    assert not fresh.data.exists()
+
+
+def test_doctor_says_all_is_there(reader: CommandLine) -> None:
+    found = reader.json("doctor")
+    by_name = {check["name"]: check for check in found["checks"]}
+    assert found["verdict"] in ("ok", "degraded")
+    assert by_name["store"]["verdict"] == "ok"
+    assert by_name["tokenizer"]["verdict"] == "ok"
+    assert by_name["model"]["verdict"] == "degraded", "without a model is said, not hidden"
+    shown = reader.done("doctor").out
+    assert "DEGRADED" in shown
+    for check in found["checks"]:
+        assert check["name"] in shown
+
+
+def test_doctor_without_a_memory(fresh: CommandLine) -> None:
+    found = fresh.json("doctor")
+    assert "not there yet" in {c["name"]: c for c in found["checks"]}["folder"]["detail"]
+    assert not fresh.data.exists()
+
+
+def test_doctor_warns_of_an_open_folder(writer: CommandLine) -> None:
+    writer.data.chmod(0o755)
+    found = {check["name"]: check for check in writer.json("doctor")["checks"]}
+    assert found["folder"]["verdict"] == "degraded"
+    writer.data.chmod(0o700)
+    found = {check["name"]: check for check in writer.json("doctor")["checks"]}
+    assert found["folder"]["verdict"] == "ok"
+
+
+def test_doctor_names_the_damage(writer: CommandLine) -> None:
+    for file in writer.data.rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"this is no database" * 500)
+    outcome = writer("doctor", "--json")
+    assert outcome.code == 1
+    found = json.loads(outcome.out)
+    assert found["verdict"] == "failed"
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1_500, "1.5 kB"), (2_000_000, "2.0 MB"), (5 * 10**12, "5.0 TB")],
+)
+def test_sizes_are_said_as_people_say_them(count: int, words: str) -> None:
+    assert doctor.size(count) == words
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere, so nothing is read-only for it")
+def test_a_folder_that_cannot_be_written_is_a_clear_error(writer: CommandLine) -> None:
+    writer.data.chmod(0o500)
+    try:
+        outcome = writer("record", "hello", *ANA)
+    finally:
+        writer.data.chmod(0o700)
+    assert (outcome.code, one_line(outcome.err)) == (1, True)
+
+
+def test_data_of_a_newer_version_is_refused(writer: CommandLine, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    shutil.copytree(writer.data, kept)
+    for file in writer.data.rglob("*.db"):
+        with sqlite3.connect(file) as connection:
+            connection.execute("PRAGMA user_version = 9999")
+    outcome = writer("record", "hello", *ANA)
+    assert (outcome.code, one_line(outcome.err)) == (1, True)
+    assert "upgrade" in outcome.err

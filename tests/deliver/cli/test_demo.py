@@ -1,0 +1,89 @@
+"""recollect demo: what a newcomer sees first."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from recollect.assemble import recipe_book as recipes
+from recollect.deliver.cli import main
+from tests.deliver.cli.running import CommandLine
+
+
+def test_the_demo_shows_everything(fresh: CommandLine) -> None:
+    shown = fresh.done("demo").out
+    for words in (
+        "The story",
+        "System text",
+        "[OPEN THREADS]",
+        "- (promise)",
+        "[NIKITA INNER LIFE]",
+        "Messages",
+        "Have you asked Mukesh for the 15th yet?",
+        "Budget",
+        "Left out",
+        "Receipt",
+        "Try next",
+        "recollect search",
+    ):
+        assert words in " ".join(shown.replace("▌", "").split())
+    assert max(len(line) for line in shown.splitlines()) <= 100
+    assert "\x1b[" not in shown, "readable without colour"
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_it_fits_the_terminal(reader: CommandLine, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = reader.done("demo").out
+    assert max(len(line) for line in shown.splitlines()) <= columns
+
+
+def test_colour_only_adds(reader: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in reader.done("demo").out
+
+
+def test_what_it_suggests_works(fresh: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = fresh.json("demo")
+    monkeypatch.setenv("RECOLLECT_DATA", told["data"])
+    monkeypatch.setenv("RECOLLECT_USER", told["user"])
+    assert len(told["next"]) >= 6
+    for line in told["next"]:
+        words = shlex.split(line)
+        assert words[0] == "recollect"
+        assert main(words[1:]) == 0, f"{line}\n{fresh.capture.readouterr().err}"
+        assert fresh.capture.readouterr().out.strip()
+
+
+def test_it_can_be_run_again(fresh: CommandLine) -> None:
+    first = fresh.json("demo")
+    second = fresh.json("demo")
+    assert (first["turns"], first["snapshots"]) == (second["turns"], second["snapshots"])
+    assert first["context"]["system"] == second["context"]["system"]
+
+
+@pytest.mark.parametrize("recipe", recipes.names())
+def test_every_recipe_tells_the_story(reader: CommandLine, recipe: str) -> None:
+    told = reader.json("demo", "--recipe", recipe)
+    assert told["context"]["recipe"] == recipe
+    assert told["context"]["messages"][-1]["content"] == "yes"
+
+
+def test_it_never_writes_into_the_memory_of_the_environment(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RECOLLECT_DATA", str(tmp_path / "mine"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert main(["demo", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert Path(told["data"]).is_relative_to(tmp_path)
+    assert not (tmp_path / "mine").exists()
+
+
+def test_the_same_story_gives_the_same_bytes(reader: CommandLine, fresh: CommandLine) -> None:
+    assert fresh.json("demo")["context"]["system"] == reader.json("demo")["context"]["system"]

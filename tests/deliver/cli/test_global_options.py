@@ -1,0 +1,164 @@
+"""What every command shares: where the memory is, JSON, the time, exit codes and one-line errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recollect import __version__
+from recollect.deliver.cli import main
+from tests.deliver.cli.running import ANA, NOW, CommandLine, one_line
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_options_may_stand_before_or_after_the_command(reader: CommandLine) -> None:
+    before = reader.done("--json", "--at", NOW, "loops", *ANA)
+    after = reader.done("loops", *ANA, "--json", "--at", NOW)
+    assert before.out == after.out
+    assert json.loads(before.out)
+
+
+def test_what_stands_after_the_command_wins(reader: CommandLine, tmp_path: Path) -> None:
+    elsewhere = CommandLine(data=tmp_path / "nowhere", capture=reader.capture)
+    assert elsewhere("sessions", *ANA).code == 1
+    assert elsewhere.done("sessions", *ANA, "--data", str(reader.data)).out
+
+
+def test_the_folder_and_the_user_may_come_from_the_environment(
+    reader: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_DATA", str(reader.data))
+    monkeypatch.setenv("RECOLLECT_USER", "ana")
+    assert main(["memories", "--json"]) == 0
+    assert json.loads(reader.capture.readouterr().out)
+
+
+def test_no_arguments_show_the_help(reader: CommandLine) -> None:
+    assert main([]) == 0
+    shown = reader.capture.readouterr().out
+    assert "recollect demo" in shown
+    assert max(len(line) for line in shown.splitlines()) <= 100
+
+
+def test_the_version(reader: CommandLine) -> None:
+    assert main(["--version"]) == 0
+    assert reader.capture.readouterr().out == f"recollect {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("serch", "x"), "search"),
+        (("search",), "QUERY"),
+        (("search", "x"), "--user"),
+        (("context", "yes", *ANA, "--at", "yesterday"), "yesterday"),
+        (("context", "yes", *ANA, "--at", "2026-03-14T16:52:00"), "no time zone"),
+        (("context", "yes", *ANA, "--at", "1969-12-31T23:59:59Z"), "1970"),
+        (("context", "yes", *ANA, "--recipe", "compnion"), "companion"),
+        (("context", *ANA), "message"),
+        (("context", "yes", *ANA, "--turn", "sat-09"), "message"),
+        (("search", "x", *ANA, "--kind", "turns"), "turn"),
+        (("search", "x", *ANA, "--limit", "0"), "limit"),
+        (("turns", *ANA, "--since", "monday"), "monday"),
+        (("record", "hello", *ANA, "--role", "bot"), "bot"),
+        (("record", "   ", *ANA), "empty"),
+        (("record", "hello", "--user", "x" * 513), "512"),
+        (("remember", "x", *ANA, "imprtance=2"), "importance"),
+        (("remember", "x", *ANA, "importance=9"), "scale"),
+        (("remember", "x", *ANA, "importance"), "name=value"),
+        (("add", "lop", *ANA, "text=x"), "loop"),
+        (("user", "ana", "zone=Mars/Olympus"), "Mars/Olympus"),
+        (("user", "ana", "--link", "telegram"), "telegram:12345"),
+        (("personas", "kai", "--name", "Kai"), "--text"),
+        (("personas", "--name", "Kai"), "personas nikita"),
+        (("personas", "kai", "--name", "Kai", "--text", "word " * 3_000), "1200"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_2(writer: CommandLine, args: tuple[str, ...], says: str) -> None:
+    outcome = writer(*args)
+    assert outcome.code == 2, outcome
+    assert outcome.out == ""
+    assert one_line(outcome.err), outcome.err
+    assert says in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("replay", "0" * 32, *ANA), "no snapshot"),
+        (("update", "nothing", *ANA, "status=done"), "nothing"),
+        (("revise", "nothing", "text", *ANA), "nothing"),
+        (("personas", "kai"), "kai"),
+        (("user", "--resolve", "telegram:1"), "no user"),
+        (("record", "other words", *ANA, "--id", "sat-09"), "sat-09"),
+        (("context", "--turn", "nothing", *ANA), "nothing"),
+        (("export", "--user", "nobody"), "nobody"),
+    ],
+)
+def test_what_fails_is_one_line_and_exit_1(writer: CommandLine, args: tuple[str, ...], says: str) -> None:
+    outcome = writer(*args)
+    assert outcome.code == 1, outcome
+    assert outcome.out == ""
+    assert one_line(outcome.err), outcome.err
+    assert says in outcome.err
+
+
+def test_errors_are_json_too(reader: CommandLine) -> None:
+    outcome = reader("context", "yes", *ANA, "--recipe", "compnion", "--json")
+    assert outcome.code == 2
+    error = json.loads(outcome.err)
+    assert error["error"] == "InvalidRecipe"
+    assert "companion" in error["message"]
+
+
+def test_reading_never_makes_a_memory(fresh: CommandLine) -> None:
+    outcome = fresh("memories", *ANA)
+    assert (outcome.code, one_line(outcome.err)) == (1, True)
+    assert "--data" in outcome.err
+    assert not fresh.data.exists()
+
+
+def test_the_program_in_a_process_of_its_own(tmp_path: Path) -> None:
+    def run(*args: str) -> subprocess.CompletedProcess[str]:
+        start = "import sys; from recollect.deliver.cli import main; sys.exit(main())"
+        return subprocess.run(
+            [sys.executable, "-c", start, *args],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1", "LANG": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    recorded = run("record", "I start at Acme on Monday!", *ANA, "--json")
+    assert recorded.returncode == 0, recorded.stderr
+    [turn] = json.loads(recorded.stdout)["ids"]
+    listed = run("turns", *ANA, "--json")
+    assert [row["id"] for row in json.loads(listed.stdout)] == [turn]
+    assert (tmp_path / "memories").is_dir()
+    wrong = run("context", "hi", *ANA, "--recipe", "nope")
+    assert wrong.returncode == 2
+    assert one_line(wrong.stderr)
+    assert "Traceback" not in wrong.stderr
+
+
+def test_help_loads_neither_the_engine_nor_rich() -> None:
+    """What makes a start slow is what it imports."""
+    script = (
+        "import sys; from recollect.deliver.cli import main; main(['--help']);"
+        "print('\\n', *[n for n in ('rich', 'numpy', 'pydantic', 'apsw', 'recollect.engine') if n in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1].split() == []
