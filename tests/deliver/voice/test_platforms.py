@@ -38,9 +38,7 @@ ELEVENLABS: dict[str, Any] = {
                 "role": "agent",
                 "message": None,
                 "time_in_call_secs": 5,
-                "tool_calls": [
-                    {"request_id": "r1", "tool_name": "move", "params_as_json": '{"to":"Friday"}'}
-                ],
+                "tool_calls": [{"request_id": "r1", "tool_name": "move", "params_as_json": '{"to":"Friday"}'}],
                 "tool_results": [{"request_id": "r1", "tool_name": "move", "result_value": "done"}],
             },
             {"role": "agent", "message": "Done, Friday.", "time_in_call_secs": 9},
@@ -224,16 +222,12 @@ def test_a_call_without_a_telephone_is_the_users_own_id() -> None:
 
 
 def test_elevenlabs_asks_and_is_answered() -> None:
-    asked = elevenlabs.ringing(
-        {"caller_id": "+34600", "agent_id": "a", "called_number": "+1555", "call_sid": "CA1"}
-    )
+    asked = elevenlabs.ringing({"caller_id": "+34600", "agent_id": "a", "called_number": "+1555", "call_sid": "CA1"})
     assert (asked.caller, asked.called, asked.agent, asked.call) == ("+34600", "+1555", "a", "CA1")
     assert elevenlabs.answer(SPOKEN, first_message="Hi Ana!") == {
         "type": "conversation_initiation_client_data",
         "dynamic_variables": {"memory": "You know Ana."},
-        "conversation_config_override": {
-            "agent": {"prompt": {"prompt": "You know Ana."}, "first_message": "Hi Ana!"}
-        },
+        "conversation_config_override": {"agent": {"prompt": {"prompt": "You know Ana."}, "first_message": "Hi Ana!"}},
     }
 
 
@@ -298,9 +292,7 @@ def _paths(node: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 @given(body=st.sampled_from([ELEVENLABS, VAPI, RETELL]), data=st.data())
-def test_a_field_of_any_other_shape_is_at_worst_a_clear_error(
-    body: dict[str, Any], data: st.DataObject
-) -> None:
+def test_a_field_of_any_other_shape_is_at_worst_a_clear_error(body: dict[str, Any], data: st.DataObject) -> None:
     changed = copy.deepcopy(body)
     paths = [path for path in _paths(changed, ()) if path]
     *way, last = data.draw(st.sampled_from(paths))

@@ -41,9 +41,7 @@ def test_the_right_one_in_time_is_let_in(sign: Sign, check: Check, tolerance: ti
 
 
 @pytest.mark.parametrize(("sign", "check", "tolerance"), SCHEMES)
-def test_replayed_later_or_sent_from_the_future_it_is_refused(
-    sign: Sign, check: Check, tolerance: timedelta
-) -> None:
+def test_replayed_later_or_sent_from_the_future_it_is_refused(sign: Sign, check: Check, tolerance: timedelta) -> None:
     old = sign(BODY, secret=SECRET, at=NOW - tolerance - timedelta(seconds=1))
     future = sign(BODY, secret=SECRET, at=NOW + timedelta(minutes=6))
     assert check(old, BODY, secret=SECRET, now=NOW) == "too old"

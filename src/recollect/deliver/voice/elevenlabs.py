@@ -75,9 +75,7 @@ def _stamp(body: Raw) -> datetime:
 def _person(data: Raw) -> str | None:
     """The number at the other end; for calls without a telephone, the user id that the application gave."""
     phone = text(child(child(data, "metadata"), "phone_call"), "external_number")
-    given: Mapping[str, object] = child(
-        child(data, "conversation_initiation_client_data"), "dynamic_variables"
-    )
+    given: Mapping[str, object] = child(child(data, "conversation_initiation_client_data"), "dynamic_variables")
     return phone or text(given, "system__caller_id") or text(data, "user_id")
 
 

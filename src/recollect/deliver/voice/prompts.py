@@ -55,9 +55,7 @@ def deliver(cached: CachedPrompt, *, now: datetime, span: Callable[[timedelta], 
     passed = None if cached.last_interaction is None else span(now - cached.last_interaction)
     system = _SINCE.sub(lambda line: f"{line[1]}{passed or 'unknown'}{line[2] or ''}", system)
     known = {"user_name": cached.name or "", "known_caller": "true", "memory": system}
-    return Spoken(
-        system=system, fresh=fresh, snapshot=cached.snapshot, variables={**cached.variables, **known}
-    )
+    return Spoken(system=system, fresh=fresh, snapshot=cached.snapshot, variables={**cached.variables, **known})
 
 
 def unknown() -> Spoken:
@@ -68,9 +66,7 @@ def unknown() -> Spoken:
 
 def without(system: str, title: str) -> str:
     """The text without the block of that title. Stored lines cannot look like markers: they are escaped."""
-    block = re.compile(
-        rf"^\[{re.escape(title)}\]\n.*?^\[/{re.escape(title)}\]\n?\n?", re.MULTILINE | re.DOTALL
-    )
+    block = re.compile(rf"^\[{re.escape(title)}\]\n.*?^\[/{re.escape(title)}\]\n?\n?", re.MULTILINE | re.DOTALL)
     return block.sub("", system)
 
 

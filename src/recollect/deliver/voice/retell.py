@@ -102,8 +102,6 @@ def _parts(entry: Raw, names: dict[str, str]) -> tuple[Part, ...]:
     if identity is None:
         return ()
     if text(entry, "role") == "tool_call_result":
-        return (
-            ToolReturn(id=identity, name=names.get(identity, "tool"), content=text(entry, "content") or ""),
-        )
+        return (ToolReturn(id=identity, name=names.get(identity, "tool"), content=text(entry, "content") or ""),)
     names[identity] = text(entry, "name") or "tool"
     return (ToolCall(id=identity, name=names[identity], args=text(entry, "arguments") or "{}"),)
