@@ -79,6 +79,7 @@ class Recollect:
     set_user = _sync(Async.set_user)
     user = _sync(Async.user)
     users = _sync(Async.users)
+    head = _sync(Async.head)
     link = _sync(Async.link)
     resolve = _sync(Async.resolve)
     state = _sync(Async.state)
