@@ -23,20 +23,21 @@ import numpy as np
 
 from bench.measuring import save, spread, table
 from recollect import Recollect, Turn
-from recollect.recall.analyse import stems
+from recollect.text.analyse import stems
 from recollect.store.base import UserKey
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SYLLABLES = ("gar", "tel", "mor", "vin", "sol", "ket", "bra", "lun", "pid", "rus", "den", "ling", "mer", "ka", "field")
 WORDS = tuple(a + b + c + d for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES for d in ("", "to", "vo", "nik"))
 """13,500 words, about what people use in years of talk once stop words are gone."""
+HEAD = 30
 QUESTIONS = 200
 
 
 def sentence(rng: random.Random, *, words: int | None = None) -> str:
-    """Words by Zipf's law: rank r comes with a chance of about 1/r."""
+    """Words by Zipf's law without its head, which are stop words: the commonest is in about one turn of twenty."""
     count = words or rng.randint(4, 16)
-    return " ".join(WORDS[int(len(WORDS) ** rng.random()) - 1] for _ in range(count))
+    return " ".join(WORDS[int(HEAD * (len(WORDS) / HEAD) ** rng.random()) - 1] for _ in range(count))
 
 
 async def fill(memory: Recollect, user: str, *, turns: int, memories: int, rng: random.Random) -> None:

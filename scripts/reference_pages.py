@@ -9,6 +9,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -151,7 +152,9 @@ def _bundled(known: Sequence[Recipe]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for recipe in known:
         total = recipe.total
-        yield _cells(f"`{recipe.name}`", f"{total.target:,}", f"{total.cap:,}", f"{total.reserve:,}", recipe.description)
+        yield _cells(
+            f"`{recipe.name}`", f"{total.target:,}", f"{total.cap:,}", f"{total.reserve:,}", recipe.description
+        )
     yield ""
     for recipe in known:
         yield f"### {recipe.name}\n"
@@ -179,7 +182,7 @@ def _sections(known: Sequence[Recipe]) -> Iterator[str]:
 
 def _fields(part: type[BaseModel], prefix: str) -> Iterator[str]:
     """A table of one part of the model, then those of the parts within it."""
-    notes = _notes()[part.__name__]
+    notes = field_notes()[part.__name__]
     if prefix:
         yield f"### {prefix}\n"
     if part.__doc__ and prefix:
@@ -202,14 +205,18 @@ def _fields(part: type[BaseModel], prefix: str) -> Iterator[str]:
         yield from _fields(inner, path)
 
 
-def _notes() -> dict[str, dict[str, str]]:
+def field_notes() -> dict[str, dict[str, str]]:
     """What stands under each field in the source of the model, by class and field."""
     found: dict[str, dict[str, str]] = {}
     for node in ast.parse(inspect.getsource(model)).body:
         if isinstance(node, ast.ClassDef):
             found[node.name] = {}
-            for before, after in zip(node.body, node.body[1:], strict=False):
-                if isinstance(before, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            for before, after in pairwise(node.body):
+                if (
+                    isinstance(before, ast.AnnAssign)
+                    and isinstance(after, ast.Expr)
+                    and isinstance(after.value, ast.Constant)
+                ):
                     found[node.name][ast.unparse(before.target)] = inspect.cleandoc(str(after.value.value))
     return found
 

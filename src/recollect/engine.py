@@ -24,7 +24,7 @@ from recollect.ids import new_id
 from recollect.ingest import editing, linking, listing, profiles, sessions, using, validate
 from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
-from recollect.recall.analyse import stems
+from recollect.text.analyse import stems
 from recollect.recall.searching import Recaller, Search
 from recollect.store import exporting, nouns
 from recollect.store.base import (
@@ -491,6 +491,7 @@ class Recollect:
                 noun=noun.noun,
                 refs=(entity,),
                 persona=_all(persona),
+                shared=shared,
                 statuses=statuses,
                 limit=limit,
                 known=known,

@@ -181,6 +181,7 @@ class Memory(Record):
     entity_type: EntityType | None = None
     fact_type: FactType = "fact"
     attribute: str = ""
+    value: str = ""
     importance: int = 1
     pinned: bool = False
     confidence: float = 1.0

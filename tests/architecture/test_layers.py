@@ -12,6 +12,7 @@ from tests.architecture.source import PACKAGE, Module, imported_names, modules
 # Lowest first. The names are files and folders right under src/recollect; those on one line are one layer.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "ids", "keys", "types", "settings", "clock", "tokens"),
+    ("text",),
     ("store",),
     ("ingest",),
     ("work",),

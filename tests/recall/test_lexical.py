@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.analyse import stems
+from recollect.text.analyse import stems
 from recollect.recall.lexical import Posting, Scores, Statistics, bm25, idf
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from recollect.store.sqlite.store import SqliteStore
 
-pytest.register_assert_rewrite("recollect.testing.conformance")
 
 
 @pytest.fixture

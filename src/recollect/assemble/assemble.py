@@ -61,7 +61,7 @@ def _choice(wanted: Table, room: int) -> Choice:
 
 def _shown(wanted: Table, shared: Share, number: int) -> bool:
     place = number - len(wanted.candidates)
-    return number in shared.given or place in shared.plan.cuts or number == wanted.quoted_number
+    return number in shared.given or place in shared.plan.cuts or number >= wanted.message_number
 
 
 def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
@@ -73,15 +73,15 @@ def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
     numbered.sort(key=lambda pair: worth[pair[1].section])
     claims = [Claim(number, candidate.key, candidate.said) for number, candidate in numbered]
     before = sum(worth[candidate.section] < worth["working"] for _, candidate in numbered)
+    shown = [Claim(wanted.message_number, f"turn:{wanted.desk.material.message_id}", "")]
     if wanted.quoted is not None:
-        claims.insert(0, Claim(wanted.quoted_number, f"turn:{wanted.quoted.turn.id}", ""))
-        before += 1
+        shown.append(Claim(wanted.quoted_number, f"turn:{wanted.quoted.turn.id}", ""))
     turns = [
         Claim(number, f"turn:{exchange.turn.id}", exchange.turn.text)
         for place, exchange in enumerate(wanted.past.shown)
         if (number := wanted.turn_number(place)) not in without
     ]
-    return duplicates(claims, turns=turns, before=before)
+    return duplicates([*shown, *claims], turns=turns, before=before + len(shown))
 
 
 def _shelves(wanted: Table, without: set[int], twins: Mapping[int, int]) -> dict[SectionId, Shelf]:

@@ -68,11 +68,8 @@ class Desk:
         """Text of the application, as it is."""
         if not text.strip():
             return []
-        return [
-            Candidate(
-                section=section, kind=kind, id=name, text=text, tokens=self.tokenizer.count(text + "\n\n")
-            )
-        ]
+        tokens = self.tokenizer.count(text + "\n\n")
+        return [Candidate(section=section, kind=kind, id=name, text=text, tokens=tokens, divisible=True)]
 
     def entry(
         self,

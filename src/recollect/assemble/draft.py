@@ -61,7 +61,7 @@ def drafted(wanted: Table, choice: Choice) -> Draft:
         shown[candidate.section].append(Entry(number, text, candidate.heading, candidate.card))
 
     exchanges = dict(zip(shared.plan.cuts, wanted.past.carried_out(shared.plan, desk), strict=True))
-    middle = earlier(wanted.past, shared.plan, desk)
+    middle = earlier(wanted.past, shared.plan, desk, wrap=wanted.wraps.get("earlier", 0))
     if middle is not None:
         shown["earlier"].append(Entry(wanted.earlier_number, middle.text))
     history: list[dict[str, Json]] = []

@@ -15,13 +15,15 @@ _OPENING: Final = 24
 """Tokens of a turn's beginning where no summary stands for it."""
 
 
-def earlier(past: Past, plan: Plan, desk: Desk) -> Candidate | None:
-    """One entry for all turns that the plan leaves out between those it shows; None when the recipe wants
-    none.
+def earlier(past: Past, plan: Plan, desk: Desk, *, wrap: int) -> Candidate | None:
+    """One entry for all turns that the plan leaves out between those it shows; None when it has no room for
+    it.
+
+    `wrap` are the tokens of the markers around it.
     """
     left = past.dropped(plan)
-    limit = past.rules.middle
-    if not limit or not left or "earlier" not in desk.recipe.order:
+    limit = plan.middle - wrap
+    if limit < _OPENING or not left or "earlier" not in desk.recipe.order:
         return None
     head = f"{len(left)} turns between the first and the newest, in short:"
     sources = tuple(exchange.turn.id for exchange in left)

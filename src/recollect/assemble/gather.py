@@ -169,6 +169,7 @@ def _plan(request: Request, *, before: int | None) -> _Plan:
             noun="memory",
             refs=(nouns.PINNED, nouns.CORE, nouns.STANDING),
             persona=persona,
+            shared=True,
             statuses=("ACTIVE",),
             limit=LOOPS,
             known=known,
@@ -277,7 +278,13 @@ async def _cards(store: UserStore, request: Request, recalled: Sequence[Recalled
     if not refs:
         return ()
     query = RecordsByEntity(
-        noun="memory", refs=refs, persona=request.persona.id, statuses=("ACTIVE",), limit=LOOPS, known=known
+        noun="memory",
+        refs=refs,
+        persona=request.persona.id,
+        shared=True,
+        statuses=("ACTIVE",),
+        limit=LOOPS,
+        known=known,
     )
     facts = nouns.records((await store.read(query))[query], Memory)
     return select.cards(refs, facts, now=request.now, recipe=request.recipe)

@@ -11,7 +11,8 @@ from typing import Final
 
 from recollect.assemble.candidate import Desk
 from recollect.assemble.exchange import Exchange, Leftover, exchanges, shortened
-from recollect.assemble.recipe import History
+from recollect.assemble.material import Material
+from recollect.assemble.shorten import level
 from recollect.types import StoredTurn
 
 _LEAST_TOOL: Final = 8
@@ -29,10 +30,14 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which exchanges are shown and within which limits, oldest first, and what that costs at most."""
+    """Which exchanges are shown and within which limits, oldest first, and what that costs at most.
+
+    `middle` are the tokens, among those, for a summary of what is left out between the first and the newest.
+    """
 
     cuts: dict[int, Cut]
     tokens: int
+    middle: int = 0
 
 
 class Past:
@@ -40,26 +45,21 @@ class Past:
 
     __slots__ = ("_costs", "_firsts", "_must", "_order", "left", "rules", "shown")
 
-    def __init__(
-        self, turns: Sequence[StoredTurn], firsts: Sequence[StoredTurn], rules: History, desk: Desk
-    ) -> None:
-        known = {turn.id for turn in turns}
-        all_turns = [*(turn for turn in firsts if turn.id not in known), *turns]
-        shown, left = exchanges(all_turns, desk)
-        keep = len({turn.id for turn in firsts[: rules.keep_first]})
+    def __init__(self, desk: Desk, *, empty: bool = False) -> None:
+        rules = desk.recipe.history
+        turns, foreign = ([], []) if empty else _of_this_lane(desk.material)
+        shown, left = exchanges(turns, desk)
         self.rules = rules
-        self._firsts = frozenset(range(min(keep, len(shown))))
-        outside = [i for i in range(len(shown) - rules.window) if i not in self._firsts]
-        self.left: list[Leftover] = [
-            *left,
-            *(Leftover(shown[i].turn, f"beyond the last {rules.window} turns") for i in outside),
-        ]
         self.shown = shown
-        self._costs = [exchange.whole for exchange in shown]
-        inside = [i for i in range(len(shown)) if i not in set(outside)]
-        must = set(inside[len(inside) - rules.minimum :] if rules.minimum else ()) | self._firsts
+        self._firsts = frozenset(_first(shown, desk.material, rules.keep_first))
+        inside = [i for i in range(len(shown)) if i >= len(shown) - rules.window or i in self._firsts]
+        must = {*self._firsts, *inside[max(0, len(inside) - rules.minimum) :]} if inside else set[int]()
         self._must = sorted(must)
         self._order = [i for i in reversed(inside) if i not in must]
+        self._costs = [exchange.whole for exchange in shown]
+        beyond = sorted(set(range(len(shown))).difference(inside))
+        far = [Leftover(shown[i].turn, f"beyond the last {rules.window} turns") for i in beyond]
+        self.left: list[Leftover] = [*foreign, *left, *far]
 
     @property
     def wanted(self) -> int:
@@ -79,7 +79,8 @@ class Past:
         rest = sum(self._costs[i] for i in self._order)
         if must + rest <= budget:
             return Plan({i: Cut() for i in sorted((*self._must, *self._order))}, must + rest)
-        room = budget - must - (self.rules.middle if self._firsts else 0)
+        middle = min(self.rules.middle, budget - must)
+        room = budget - must - middle
         cuts = {i: Cut() for i in self._must}
         for i in self._order:
             cut = _within(self.shown[i], self.rules.turn)
@@ -88,7 +89,7 @@ class Past:
                 break
             cuts[i] = cut
             room -= cost
-        return self._costed(cuts)
+        return self._costed(cuts, middle=middle)
 
     def _squeezed(self, budget: int) -> Plan:
         """Only the minimum, shortened: tools first, then the longest texts, the newest last."""
@@ -118,11 +119,10 @@ class Past:
             cuts[self._must[-1]] = Cut(last, _LEAST_TOOL)
         return self._costed(cuts)
 
-    def _costed(self, cuts: dict[int, Cut]) -> Plan:
+    def _costed(self, cuts: dict[int, Cut], *, middle: int = 0) -> Plan:
         ordered = dict(sorted(cuts.items()))
-        return Plan(
-            ordered, sum(self.shown[i].cost(text=cut.text, tool=cut.tool) for i, cut in ordered.items())
-        )
+        tokens = sum(self.shown[i].cost(text=cut.text, tool=cut.tool) for i, cut in ordered.items())
+        return Plan(ordered, tokens + middle, middle)
 
     def carried_out(self, plan: Plan, desk: Desk) -> list[Exchange]:
         """The planned exchanges, shortened as planned, oldest first."""
@@ -139,6 +139,29 @@ class Past:
         return [self.shown[i] for i in sorted(considered) if i not in plan.cuts]
 
 
+def _of_this_lane(material: Material) -> tuple[list[StoredTurn], list[Leftover]]:
+    """First and recent turns, each once, without the message itself or another lane's."""
+    turns: list[StoredTurn] = []
+    foreign: list[Leftover] = []
+    seen = {material.message_id}
+    recent = {turn.id for turn in material.window}
+    for turn in (*(turn for turn in material.first_turns if turn.id not in recent), *material.window):
+        if turn.id in seen:
+            continue
+        seen.add(turn.id)
+        if turn.lane == material.lane:
+            turns.append(turn)
+        else:
+            foreign.append(Leftover(turn, "other lane"))
+    return turns, foreign
+
+
+def _first(shown: Sequence[Exchange], material: Material, keep: int) -> list[int]:
+    """Where the turns that begin the session stand; without a list of them, the window begins it."""
+    firsts = {turn.id for turn in material.first_turns}
+    return [i for i, exchange in enumerate(shown) if not firsts or exchange.turn.id in firsts][:keep]
+
+
 def _within(exchange: Exchange, limit: int) -> Cut:
     """Limits that bring one exchange within so many tokens, its tools' output first."""
     if exchange.whole <= limit:
@@ -152,16 +175,3 @@ def _within(exchange: Exchange, limit: int) -> Cut:
     if exchange.uses and text < _LEAST_TOOL:
         return Cut(max(1, limit - exchange.around), 0)
     return Cut(max(1, text), tool)
-
-
-def level(amounts: Sequence[int], room: int) -> int:
-    """The highest limit under which the amounts, each cut to it, fit in the room; 0 if none does."""
-    if sum(amounts) <= room:
-        return max(amounts, default=0)
-    left = room
-    for done, amount in enumerate(ordered := sorted(amounts)):
-        share = left // (len(ordered) - done)
-        if amount > share:
-            return max(0, share)
-        left -= amount
-    return 0

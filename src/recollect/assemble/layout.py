@@ -7,14 +7,18 @@ vocabularies never join across such a line feed, so the tokens of the pieces add
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Final
 
 from recollect.assemble.assembled import Piece
 from recollect.assemble.candidate import Candidate
 from recollect.assemble.recipe import Recipe
-from recollect.assemble.sections import HEADING_ORDER
+from recollect.assemble.remembered import EPISODES, USER_FACTS
 from recollect.assemble.titles import HEADINGS, SectionId
+
+HEADING_ORDER: Final = (USER_FACTS, EPISODES)
+"""Headings that stand in this order, whatever their entries rank; others follow as they come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Frame:
 def frame(section: SectionId, recipe: Recipe, persona: str) -> Frame:
     """A section's markers, or the plain title of a trusted one. `persona` is the name as titles show it."""
     heading = HEADINGS[section]
+    if section in recipe.titles:
+        heading = replace(heading, title=recipe.titles[section], closing=heading.closing)
     above = recipe.leads.get(section, "")
     opening = f"{above}\n" if above else ""
     if heading.trusted:

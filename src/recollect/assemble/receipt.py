@@ -112,8 +112,10 @@ def _absence(wanted: Table, choice: Choice, number: int) -> str:
         return choice.shared.refused.get(number, OVER_BUDGET)
     if holder < len(wanted.candidates):
         return f"duplicate of {wanted.candidates[holder].id} in {wanted.candidates[holder].section}"
-    if holder == wanted.quoted_number:
-        return "duplicate of the quoted reply"
+    if holder >= wanted.message_number:
+        return (
+            "duplicate of the message" if holder == wanted.message_number else "duplicate of the quoted reply"
+        )
     return f"duplicate of turn {wanted.past.shown[holder - len(wanted.candidates)].turn.id} in working"
 
 

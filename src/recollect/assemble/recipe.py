@@ -16,6 +16,7 @@ from recollect.assemble.titles import HEADINGS, UNTRIMMED, SectionId
 
 Tokens = Annotated[int, Field(ge=0)]
 Amount = Annotated[int, Field(ge=1)]
+Title = Annotated[str, Field(pattern=r"^[A-Z{][^\[\]\n]*$", max_length=80)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -182,7 +183,8 @@ class Recipe(_Part):
     last_resort: tuple[SectionId, ...] = Field(strict=False)
     """What goes, first to last, only when otherwise no context could be built."""
     groups: dict[str, Group]
-    titles: dict[SectionId, str] = Field(default_factory=dict[SectionId, str])
+    titles: dict[SectionId, Title] = Field(default_factory=dict[SectionId, str])
+    """Other titles than the usual ones."""
     leads: dict[SectionId, str] = Field(default_factory=dict[SectionId, str])
     """A line above a block's opening marker, such as a Markdown heading."""
     history: History

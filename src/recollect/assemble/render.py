@@ -8,7 +8,6 @@ in.
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,14 +68,11 @@ class Block:
     lines: tuple[str, ...]
 
 
-def blocks(
-    text: str, *, closings: Sequence[tuple[str, str]] = (("WORKING MEMORY — RECENT TURNS", "WORKING MEMORY"),)
-) -> list[Block]:
+def blocks(text: str) -> list[Block]:
     """Every block of a prompt, in order. Strict: a marker out of place is a ValueError.
 
-    `closings` are the titles whose closing marker differs from the opening one.
+    What follows a dash in a title is left out of its closing marker.
     """
-    alias = dict(closings)
     found: list[Block] = []
     title: str | None = None
     lines: list[str] = []
@@ -88,7 +84,7 @@ def blocks(
             if title is not None:
                 raise ValueError(f"line {number} opens {marker[2]!r} inside {title!r}")
             title, lines = marker[2], []
-        elif title is None or marker[2] != alias.get(title, title):
+        elif title is None or marker[2] != title.partition(" — ")[0]:
             raise ValueError(f"line {number} closes {marker[2]!r}, but {title!r} is open")
         else:
             found.append(Block(title, tuple(lines)))

@@ -1,5 +1,6 @@
 """A text that is too long, as its beginning and its end with a visible mark between them."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from recollect.ingest.hygiene import visible
@@ -39,3 +40,16 @@ def _ends(text: str, keep: int) -> str:
     if 0 <= space < len(tail) * 0.2:
         tail = tail[space + 1 :]
     return visible(head).rstrip() + MARK + visible(tail).lstrip()
+
+
+def level(amounts: Sequence[int], room: int) -> int:
+    """The highest limit under which the amounts, each cut to it, fit in the room; 0 if none does."""
+    if sum(amounts) <= room:
+        return max(amounts, default=0)
+    left = room
+    for done, amount in enumerate(ordered := sorted(amounts)):
+        share = left // (len(ordered) - done)
+        if amount > share:
+            return max(0, share)
+        left -= amount
+    return 0

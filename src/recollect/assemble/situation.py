@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from recollect.assemble.candidate import Candidate, Desk
-from recollect.assemble.render import safe
 from recollect.clock import local
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -84,7 +83,7 @@ def _last_message(desk: Desk) -> str:
 
 
 def _name(desk: Desk) -> str:
-    name = " ".join(safe(desk.material.profile.name or "").split())
+    name = desk.label(desk.material.profile.name or "")
     return f"User name: {name}" if name else ""
 
 

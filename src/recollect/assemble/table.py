@@ -57,7 +57,13 @@ class Table:
 
 
 def table(desk: Desk) -> Table:
-    """Gathers what the recipe names from the material."""
+    """Gathers what the recipe names from the material; the quoted reply gives way if nothing else can."""
+    found = _gathered(desk, quoted=desk.recipe.history.quoted)
+    room = desk.recipe.total.cap - desk.recipe.total.reserve
+    return found if found.quoted is None or found.fixed <= room else _gathered(desk, quoted=1)
+
+
+def _gathered(desk: Desk, *, quoted: int) -> Table:
     recipe, material, count = desk.recipe, desk.material, desk.tokenizer.count
     persona = name_in_title(material.persona.name)
     frames: dict[SectionId, Frame] = {section: frame(section, recipe, persona) for section in recipe.order}
@@ -65,11 +71,8 @@ def table(desk: Desk) -> Table:
         section: count(around.opening) + count(around.closing) for section, around in frames.items()
     }
     candidates = tuple(candidate for section in recipe.order for candidate in SECTIONS[section](desk))
-    delivered = recipe.history.delivery != "moments"
-    past = Past(
-        material.window if delivered else (), material.first_turns if delivered else (), recipe.history, desk
-    )
-    quoted = quoted_reply(desk)
+    past = Past(desk, empty=recipe.history.delivery == "moments")
+    reply = quoted_reply(desk, limit=quoted)
     message, tokens = _message(desk)
 
     spent: dict[str, int] = dict.fromkeys(recipe.groups, 0)
@@ -84,14 +87,14 @@ def table(desk: Desk) -> Table:
             if section in recipe.group_of:
                 spent[recipe.group_of[section]] += cost
     notice = sum(candidate.tokens for candidate in candidates if candidate.section == "notice")
-    outside = REQUEST + MESSAGE + notice + tokens + (quoted.tokens if quoted else 0)
+    outside = REQUEST + MESSAGE + notice + tokens + (reply.tokens if reply else 0)
     if recipe.history.delivery == "transcript":
         outside += wraps["working"]
     return Table(
         desk=desk,
         candidates=candidates,
         past=past,
-        quoted=quoted,
+        quoted=reply,
         message=message,
         message_tokens=tokens,
         frames=frames,

@@ -22,7 +22,7 @@ def plain(value: object) -> Json:
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- a mapping of anything
     if isinstance(value, Sequence):
-        return [plain(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType] -- a sequence of anything
+        return [plain(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- a sequence of anything
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 

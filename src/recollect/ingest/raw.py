@@ -4,6 +4,7 @@ Webhooks and exports change and lie. A field of another type than documented rea
 that one odd message is at worst a message without that field, never an exception in the conversation.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, cast
@@ -13,6 +14,7 @@ from recollect.clock import EPOCH
 Raw = Mapping[str, object]
 
 NOTHING: Final[Raw] = {}
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _LATEST: Final = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 
 
@@ -39,7 +41,7 @@ def text(raw: Raw, key: str) -> str | None:
 
 def storable(value: str) -> str:
     """The text without NUL, with lone surrogates shown as unknown characters; blank counts as nothing."""
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+    if _UNSTORABLE.search(value):
         value = value.replace("\0", "").encode("utf-8", "replace").decode()
     return value if value.strip() else ""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.recall.analyse import stems
+from recollect.text.analyse import stems
 from recollect.store import nouns
 from recollect.store.base import (
     ANY,

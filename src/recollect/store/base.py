@@ -196,11 +196,15 @@ class RecordList(Query[tuple[Row, ...]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsByEntity(Query[tuple[Row, ...]]):
-    """Visible versions of one noun that name any of these entity references, newest `at` first."""
+    """Visible versions of one noun that name any of these entity references, newest `at` first.
+
+    `persona` with `shared` set also lets through what belongs to no persona.
+    """
 
     noun: RecordKind
     refs: tuple[str, ...]
     persona: Scope = ANY
+    shared: bool = False
     statuses: tuple[str, ...] = ()
     limit: int
     known: int | None = None

@@ -17,9 +17,7 @@ WITHOUT_COMMAND = {"open", "close", "flush"}
 
 
 def public_calls() -> set[str]:
-    return {
-        name for name, _ in inspect.getmembers(Recollect, inspect.isfunction) if not name.startswith("_")
-    }
+    return {name for name, _ in inspect.getmembers(Recollect, inspect.isfunction) if not name.startswith("_")}
 
 
 def test_every_call_of_the_engine_has_a_command() -> None:

@@ -92,9 +92,7 @@ def test_an_import_can_be_repeated(fresh: CommandLine, tmp_path: Path) -> None:
         ('{"user": "ana", "role": "user", "text": ""}', "empty"),
     ],
 )
-def test_a_bad_file_says_where_and_records_nothing(
-    fresh: CommandLine, tmp_path: Path, content: str, says: str
-) -> None:
+def test_a_bad_file_says_where_and_records_nothing(fresh: CommandLine, tmp_path: Path, content: str, says: str) -> None:
     file = tmp_path / "turns.jsonl"
     file.write_text(content, "utf-8")
     outcome = fresh("import", str(file))

@@ -99,7 +99,10 @@ def test_recipes(reader: CommandLine) -> None:
     assert "companion-text" in reader.done("recipes").out
     shown = reader.json("recipes", "show", "companion")
     assert shown["total"] == {"target": 4100, "cap": 6150, "reserve": 0}
-    assert "6,150" in reader.done("recipes", "show", "companion").out or "6150" in reader.done("recipes", "show", "companion").out
+    assert (
+        "6,150" in reader.done("recipes", "show", "companion").out
+        or "6150" in reader.done("recipes", "show", "companion").out
+    )
 
 
 def test_a_recipe_of_ones_own(reader: CommandLine, tmp_path: Path) -> None:

@@ -31,7 +31,9 @@ def main(args: Sequence[str] | None = None) -> int:
         sys.stdout = None
         return FAILED
     except OSError as error:
-        return _report(error, f"{error.filename or 'input/output'}: {error.strerror or error}", code=FAILED, given=given)
+        return _report(
+            error, f"{error.filename or 'input/output'}: {error.strerror or error}", code=FAILED, given=given
+        )
     except (Abort, KeyboardInterrupt):
         return INTERRUPTED
     return code if isinstance(code, int) else 0

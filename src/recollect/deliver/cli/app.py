@@ -42,7 +42,7 @@ def _options(
     as_json: AsJson = None,
     at: At = None,
     tenant: Tenant = None,
-    version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True),  # noqa: B008, FBT001, FBT003 -- how Typer declares a flag
+    version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True),  # noqa: FBT001 -- how Typer declares a flag
 ) -> None:
     if version:
         from recollect import __version__

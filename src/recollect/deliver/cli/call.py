@@ -5,7 +5,7 @@ what stands after wins. Everything that costs time to import is imported when it
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -49,8 +49,12 @@ Data = Annotated[
     typer.Option("--data", metavar="DIR|URL", help=f"Where the memory is [env: {DATA_VARIABLE}; default: {DATA}]."),
 ]
 AsJson = Annotated[bool | None, typer.Option("--json", help="Print JSON for programs instead of text for people.")]
-At = Annotated[str | None, typer.Option("--at", metavar="ISO", help="Take this time for now, such as 2026-03-14T16:52:00Z.")]
-Tenant = Annotated[str | None, typer.Option("--tenant", metavar="NAME", help="Whose users these are [default: default].")]
+At = Annotated[
+    str | None, typer.Option("--at", metavar="ISO", help="Take this time for now, such as 2026-03-14T16:52:00Z.")
+]
+Tenant = Annotated[
+    str | None, typer.Option("--tenant", metavar="NAME", help="Whose users these are [default: default].")
+]
 
 GLOBAL: dict[str, Any] = {"data": Data, "as_json": AsJson, "at": At, "tenant": Tenant}
 
@@ -81,13 +85,15 @@ class Call:
         return None if self.options.at is None else moment(self.options.at, name="--at")
 
     @contextmanager
-    def memory(self, *, create: bool = False, **options: Any) -> Iterator["Recollect"]:
+    def memory(self, *, create: bool = False, **options: Any) -> Generator["Recollect"]:
         """The memory, opened. Only a command that writes may `create` it, so that a wrong folder is noticed."""
         now = self.at
         from recollect import store
 
         if not create and not store.exists(self.data):
-            raise NotFound(f"there is no memory in {self.data!r}; record something first, or name its folder with --data")
+            raise NotFound(
+                f"there is no memory in {self.data!r}; record something first, or name its folder with --data"
+            )
         from recollect.sync import Recollect
 
         clock = None if now is None else lambda: now
@@ -118,7 +124,7 @@ class Call:
         typer.echo(plain.text(value, indent=2))
 
     @contextmanager
-    def progress(self, title: str) -> Iterator[Advance]:
+    def progress(self, title: str) -> Generator[Advance]:
         """A bar on the terminal for long work; nothing where there is no terminal or JSON was asked for."""
         from rich.console import Console
 

@@ -145,7 +145,7 @@ COMMANDS: tuple[Command, ...] = (
         calls=("remember",),
         examples=(
             'recollect remember "Ana is vegetarian" --user ana importance=2',
-            "recollect remember \"Lea's birthday is 3 June\" --user ana 'entities=[\"person:lea\"]' pinned=true",
+            'recollect remember "Lea\'s birthday is 3 June" --user ana \'entities=["person:lea"]\' pinned=true',
         ),
     ),
     Command(
@@ -264,12 +264,10 @@ COMMANDS: tuple[Command, ...] = (
         calls=("load",),
         examples=("recollect load ana.jsonl", "recollect load ana.jsonl --user ana-copy"),
     ),
+    Command(name="backup", topic="Care", run=moving.backup, calls=("backup",), examples=("recollect backup ./backup",)),
     Command(
-        name="backup", topic="Care", run=moving.backup, calls=("backup",), examples=("recollect backup ./backup",)
+        name="restore", topic="Care", run=moving.restore, examples=("recollect restore ./backup --data ./restored",)
     ),
-    Command(name="restore", topic="Care", run=moving.restore, examples=("recollect restore ./backup --data ./restored",)),
 )
 
-GROUPS: tuple[Group, ...] = (
-    Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),
-)
+GROUPS: tuple[Group, ...] = (Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),)

@@ -13,6 +13,7 @@ from recollect.types import HitKind
 
 def context(
     call: Call,
+    *,
     user: User,
     message: Annotated[
         str | None, typer.Argument(metavar="[MESSAGE]", help="The user's message, not recorded yet.")
@@ -55,6 +56,7 @@ def context(
 
 def search(
     call: Call,
+    *,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
     user: User,
     limit: Limit = 10,
@@ -85,7 +87,7 @@ def search(
     call.answer(hits, lambda: tables.hits(hits, explain=explain))
 
 
-def snapshots(call: Call, user: User, limit: Limit = 20) -> None:
+def snapshots(call: Call, *, user: User, limit: Limit = 20) -> None:
     """List the contexts that were given out, newest first."""
     from recollect.deliver.cli import tables
 
@@ -97,6 +99,7 @@ def snapshots(call: Call, user: User, limit: Limit = 20) -> None:
 
 def replay(
     call: Call,
+    *,
     snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of a snapshot.")],
     user: User,
     raw: Annotated[bool, typer.Option("--raw", help="Only the system text, byte for byte.")] = False,
@@ -114,6 +117,7 @@ def replay(
 
 def diff(
     call: Call,
+    *,
     first: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of a snapshot.")],
     second: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of another one.")],
     user: User,
@@ -130,6 +134,7 @@ def diff(
 
 def backtest(
     call: Call,
+    *,
     user: User,
     recipe: Annotated[str, typer.Option("--recipe", "-r", metavar="NAME|FILE", help="The recipe to try.")],
     persona: Persona = None,

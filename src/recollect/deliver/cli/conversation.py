@@ -17,6 +17,7 @@ BATCH = 500
 
 def record(
     call: Call,
+    *,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What was said; - reads it from standard input.")],
     user: User,
     role: Annotated[Role, typer.Option("--role", metavar="user|assistant|tool|system", help="Who said it.")] = "user",
@@ -53,12 +54,11 @@ def record(
 
 def import_file(
     call: Call,
+    *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.", exists=True, dir_okay=False)],
     format_name: Annotated[
         Format,
-        typer.Option(
-            "--format", "-f", metavar="jsonl|telegram|chatgpt|openai", help="A line of jsonl is a turn."
-        ),
+        typer.Option("--format", "-f", metavar="jsonl|telegram|chatgpt|openai", help="A line of jsonl is a turn."),
     ] = "jsonl",
     user: Annotated[
         str | None, typer.Option("--user", "-u", metavar="USER", help="Whose memory, where the file does not say.")
@@ -82,6 +82,7 @@ def import_file(
 
 def turns(
     call: Call,
+    *,
     user: User,
     turn: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="These turns only.")] = None,
     persona: Persona = None,
@@ -114,6 +115,7 @@ def turns(
 
 def revise(
     call: Call,
+    *,
     turn: Annotated[str, typer.Argument(metavar="ID", help="The turn to change.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What it should say.")],
     user: User,
@@ -124,7 +126,7 @@ def revise(
     call.answer(revised, lambda: f"{revised.id} is now at version {revised.version}")
 
 
-def sessions(call: Call, user: User, persona: Persona = None, limit: Limit = 50) -> None:
+def sessions(call: Call, *, user: User, persona: Persona = None, limit: Limit = 50) -> None:
     """List sessions, newest first."""
     from recollect.deliver.cli import tables
 

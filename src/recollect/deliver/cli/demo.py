@@ -4,6 +4,7 @@ import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,6 +37,7 @@ class Try:
 
 def demo(
     call: Call,
+    *,
     recipe: Recipe = None,
     brief: Annotated[bool, typer.Option("--brief", help="Leave out the story and the system text.")] = False,
 ) -> None:
@@ -72,7 +74,7 @@ def demo(
 def _answered(turns: "Sequence[StoredTurn]") -> dict[str, str]:
     """The snapshots that answers carry, by the message that each answered."""
     given: dict[str, str] = {}
-    for before, after in zip(turns, turns[1:], strict=False):
+    for before, after in pairwise(turns):
         if after.snapshot:
             given[before.id] = after.snapshot
     return given
@@ -136,6 +138,8 @@ def _next(folder: Path, tries: Sequence[Try]) -> "Iterator[RenderableType]":
 
     yield Text()
     yield Rule(Text("Try next", style="bold"), align="left", style="dim")
-    yield Text(f"export RECOLLECT_DATA={shlex.quote(str(folder))} RECOLLECT_USER=ana", style="bold cyan", overflow="fold")
+    yield Text(
+        f"export RECOLLECT_DATA={shlex.quote(str(folder))} RECOLLECT_USER=ana", style="bold cyan", overflow="fold"
+    )
     for entry in tries:
         yield Text.assemble((f"# {entry.shows}\n", "dim"), (entry.command, "cyan"), overflow="fold")

@@ -141,7 +141,11 @@ def _tokenizer() -> Check:
     counter = tokenizer("o200k")
     counted = counter.count(SAMPLE)
     exact = counted == TOKENS_OF_SAMPLE
-    detail = f"{counter.family}, exact and offline" if exact else f"{counter.family} counts {counted}, not {TOKENS_OF_SAMPLE}"
+    detail = (
+        f"{counter.family}, exact and offline"
+        if exact
+        else f"{counter.family} counts {counted}, not {TOKENS_OF_SAMPLE}"
+    )
     return Check(name="tokenizer", verdict="ok" if exact else "failed", detail=detail)
 
 

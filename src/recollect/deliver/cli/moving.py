@@ -16,6 +16,7 @@ HEADER_AND_FOOTER = 2
 
 def export(
     call: Call,
+    *,
     user: User,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this new file instead.")
@@ -44,6 +45,7 @@ def export(
 
 def load(
     call: Call,
+    *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An export.", exists=True, dir_okay=False)],
     user: Annotated[
         str | None, typer.Option("--user", "-u", metavar="USER", help="Load it for this user instead of its own.")
@@ -56,7 +58,7 @@ def load(
 
 
 def backup(
-    call: Call, target: Annotated[str, typer.Argument(metavar="TARGET", help="A new folder for the copy.")]
+    call: Call, *, target: Annotated[str, typer.Argument(metavar="TARGET", help="A new folder for the copy.")]
 ) -> None:
     """Copy the whole memory while it is in use.
 
@@ -68,7 +70,9 @@ def backup(
 
 
 def restore(
-    call: Call, source: Annotated[Path, typer.Argument(metavar="BACKUP", help="A backup.", exists=True, file_okay=False)]
+    call: Call,
+    *,
+    source: Annotated[Path, typer.Argument(metavar="BACKUP", help="A backup.", exists=True, file_okay=False)],
 ) -> None:
     """Bring a backup back into an empty folder (--data)."""
     from recollect import store

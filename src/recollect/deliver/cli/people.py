@@ -15,6 +15,7 @@ Text = Annotated[str | None, typer.Option(metavar="TEXT|@FILE", help="Who it is;
 
 def personas(
     call: Call,
+    *,
     persona: Annotated[str | None, typer.Argument(metavar="[ID]", help="Show or define this one.")] = None,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Its name.")] = None,
     text: Text = None,
@@ -52,6 +53,7 @@ def personas(
 
 def user(
     call: Call,
+    *,
     name: Annotated[str | None, typer.Argument(metavar="[USER]", help="Show or change this one.")] = None,
     fields: Fields = None,
     link: Annotated[
@@ -82,7 +84,7 @@ def user(
     call.answer(profile, lambda: tables.profile(name, profile))
 
 
-def state(call: Call, user: User, fields: Fields = None, persona: Persona = None) -> None:
+def state(call: Call, *, user: User, fields: Fields = None, persona: Persona = None) -> None:
     """Show or change the state of a relationship.
 
     The application defines the fields; null removes one.

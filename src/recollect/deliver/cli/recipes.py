@@ -29,7 +29,9 @@ def listed(call: Call) -> None:
 
 
 def shown(
-    call: Call, recipe: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A recipe's name, or its TOML file.")]
+    call: Call,
+    *,
+    recipe: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A recipe's name, or its TOML file.")],
 ) -> None:
     """Show a recipe whole, with what it inherits."""
     from recollect.assemble import recipe_book as recipes
@@ -41,6 +43,7 @@ def shown(
 
 def checked(
     call: Call,
+    *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recipe in TOML.", exists=True, dir_okay=False)],
 ) -> None:
     """Check a recipe of your own.

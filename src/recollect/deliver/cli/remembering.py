@@ -15,6 +15,7 @@ Writable = Literal["memory", "episode", "loop", "thought", "summary", "entity", 
 
 def remember(
     call: Call,
+    *,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The fact, in a sentence.")],
     user: User,
     fields: Fields = None,
@@ -31,7 +32,10 @@ def remember(
 
 def add(
     call: Call,
-    kind: Annotated[Writable, typer.Argument(metavar="KIND", help="memory, episode, loop, thought, summary, entity, slot.")],
+    *,
+    kind: Annotated[
+        Writable, typer.Argument(metavar="KIND", help="memory, episode, loop, thought, summary, entity, slot.")
+    ],
     user: User,
     fields: Fields = None,
 ) -> None:
@@ -46,6 +50,7 @@ def add(
 
 def update(
     call: Call,
+    *,
     record: Annotated[str, typer.Argument(metavar="ID", help="The record to change.")],
     user: User,
     fields: Fields = None,
@@ -60,7 +65,7 @@ def update(
 
 
 def history(
-    call: Call, record: Annotated[str, typer.Argument(metavar="ID", help="The record.")], user: User
+    call: Call, *, record: Annotated[str, typer.Argument(metavar="ID", help="The record.")], user: User
 ) -> None:
     """Show every version of a record, oldest first."""
     from recollect.deliver.cli import tables
@@ -72,6 +77,7 @@ def history(
 
 def memories(
     call: Call,
+    *,
     user: User,
     persona: Persona = None,
     status: Annotated[Status, typer.Option(metavar="ACTIVE|ARCHIVED|QUARANTINED", help="Which ones.")] = "ACTIVE",
@@ -87,7 +93,7 @@ def memories(
     call.answer(found, lambda: tables.memories(found))
 
 
-def episodes(call: Call, user: User, persona: Persona = None, limit: Limit = 50) -> None:
+def episodes(call: Call, *, user: User, persona: Persona = None, limit: Limit = 50) -> None:
     """List episodes, newest first."""
     from recollect.deliver.cli import tables
 
@@ -98,6 +104,7 @@ def episodes(call: Call, user: User, persona: Persona = None, limit: Limit = 50)
 
 def loops(
     call: Call,
+    *,
     user: User,
     persona: Persona = None,
     status: Annotated[
@@ -114,7 +121,7 @@ def loops(
     call.answer(found, lambda: tables.loops(found))
 
 
-def thoughts(call: Call, user: User, persona: Persona = None, limit: Limit = 50) -> None:
+def thoughts(call: Call, *, user: User, persona: Persona = None, limit: Limit = 50) -> None:
     """List a persona's thoughts, used and expired ones too."""
     from recollect.deliver.cli import tables
 
@@ -125,6 +132,7 @@ def thoughts(call: Call, user: User, persona: Persona = None, limit: Limit = 50)
 
 def summaries(
     call: Call,
+    *,
     user: User,
     persona: Persona = None,
     kind: Annotated[
@@ -141,7 +149,7 @@ def summaries(
     call.answer(found, lambda: tables.summaries(found))
 
 
-def entities(call: Call, user: User, limit: Limit = 50) -> None:
+def entities(call: Call, *, user: User, limit: Limit = 50) -> None:
     """List who and what is talked about."""
     from recollect.deliver.cli import tables
 

@@ -100,7 +100,7 @@ def headline(built: Context) -> RenderableType:
         allowed,
     )
     warnings = [Text(f"! {warning}", style="bold red") for warning in built.warnings]
-    return Group(line, *warnings)
+    return Group(line, *warnings, Text())
 
 
 def system(built: Context) -> Iterator[RenderableType]:
@@ -168,7 +168,8 @@ def budget(built: Context) -> Iterator[RenderableType]:
     rows.add_column(justify="right")
     rows.add_column(justify="right", style="dim")
     rows.add_column(justify="right", style="dim")
-    rows.add_row("", "", Text("tokens", style="dim"), "target", "cap")
+    legend = Text("█ used  │ target, up to the cap", style="dim")
+    rows.add_row("", legend, Text("tokens", style="dim"), "target", "cap")
     total = _total(built)
     used = [use for use in built.sections if use.tokens or use.target]
     for use in (*used, *((total,) if total else ())):
@@ -239,7 +240,9 @@ def _scores(ranked: Sequence[Item]) -> RenderableType:
     rows.add_column(justify="right", style="bold green")
     rows.add_column(ratio=1, overflow="fold")
     for item in ranked:
-        rows.add_row(f"{item.score:.3f}", Text.assemble(excerpt(item.text), "\n", (f"↳ {tables.parts(item.parts)}", "dim")))
+        rows.add_row(
+            f"{item.score:.3f}", Text.assemble(excerpt(item.text), "\n", (f"↳ {tables.parts(item.parts)}", "dim"))
+        )
     return Group(Text("Recalled, best first, with the parts of each score:", style="dim"), rows)
 
 

@@ -87,17 +87,13 @@ def sessions(found: Sequence[Session]) -> RenderableType:
         Column("status"),
         ID,
     )
-    rows = [
-        (when(s.at), when(s.last_activity), str(s.turn_count), s.persona or "", s.status, s.id) for s in found
-    ]
+    rows = [(when(s.at), when(s.last_activity), str(s.turn_count), s.persona or "", s.status, s.id) for s in found]
     return table(columns, rows, empty="no sessions")
 
 
 def memories(found: Sequence[Memory]) -> RenderableType:
     columns = (Column("imp", right=True), Column("type"), TEXT, Column("about", style="magenta", words=True), ID)
-    rows = [
-        (f"{m.importance}{'*' if m.pinned else ''}", m.type, m.text, " ".join(m.entities), m.id) for m in found
-    ]
+    rows = [(f"{m.importance}{'*' if m.pinned else ''}", m.type, m.text, " ".join(m.entities), m.id) for m in found]
     return table(columns, rows, empty="no memories")
 
 
@@ -125,7 +121,12 @@ def summaries(found: Sequence[Summary]) -> RenderableType:
 
 
 def entities(found: Sequence[Entity]) -> RenderableType:
-    columns = (Column("reference", style="magenta"), Column("label", style="bold"), Column("also called", words=True), ID)
+    columns = (
+        Column("reference", style="magenta"),
+        Column("label", style="bold"),
+        Column("also called", words=True),
+        ID,
+    )
     rows = [(e.key or "", e.label, ", ".join(e.aliases), e.id) for e in found]
     return table(columns, rows, empty="no entities")
 
@@ -226,7 +227,12 @@ def recipes(found: Sequence["Recipe"]) -> RenderableType:
 def recipe(one: "Recipe") -> RenderableType:
     """The budget as a table, and everything else field by field as a TOML file would say it."""
     groups = table(
-        (Column("group", style="bold"), Column("target", right=True), Column("cap", right=True), Column("sections", words=True)),
+        (
+            Column("group", style="bold"),
+            Column("target", right=True),
+            Column("cap", right=True),
+            Column("sections", words=True),
+        ),
         [(name, f"{g.target:,}", f"{g.cap:,}", ", ".join(g.sections)) for name, g in one.groups.items()],
         empty="no groups",
     )

@@ -44,11 +44,11 @@ def _places(stream: JsonStream, *, source: Source) -> Iterator[tuple[float, int,
         )
     for _ in stream.elements():
         stream.peek()
-        start, line = stream.offset, stream.line
+        start = stream.offset
         conversation = mapping(stream.value())
         if not child(conversation, "mapping"):
             raise InvalidInput(
-                f"{source.path.name}, line {line}: this conversation has no `mapping` of messages"
+                f"{source.path.name}, line {stream.line}: the conversation that ends here has no `mapping`"
             )
         yield number(conversation, "create_time") or 0.0, start, stream.offset - start
 

@@ -14,8 +14,11 @@ from typing import BinaryIO, Final
 from recollect.errors import InvalidInput
 
 CHUNK: Final = 1 << 16
-_BRACKET: Final = re.compile(rb'["{}\[\]]')
-_REST_OF_STRING: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_REST_OF_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_TO_BRACKET: Final = re.compile(
+    rb'[^"{}\[\]]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"{}\[\]]*+)*+([{}\[\]])', re.DOTALL
+)
+"""Everything up to the next bracket that is not inside a string."""
 _SCALAR_END: Final = re.compile(rb"[\s,\]}]")
 _BLANK: Final = re.compile(rb"\s*")
 _MARK: Final = b"\xef\xbb\xbf"
@@ -44,6 +47,7 @@ class JsonStream:
 
     @property
     def line(self) -> int:
+        """The line of the cursor. Counted when asked for: only a mistake needs it."""
         return self._lines + self._text.count(b"\n", 0, self._at)
 
     def peek(self) -> bytes:
@@ -58,17 +62,14 @@ class JsonStream:
     def value(self) -> object:
         """The next value, whole."""
         end = self._end()
-        line = self.line
         try:
             found: object = json.loads(self._text[self._at : end])
         except json.JSONDecodeError as error:
-            raise self._wrong(error.msg, line=line + error.lineno - 1) from error
+            raise self._wrong(error.msg, line=self.line + error.lineno - 1) from error
         except UnicodeDecodeError as error:
-            raise self._wrong("this is not UTF-8", line=line) from error
+            raise self._wrong("this is not UTF-8") from error
         except (RecursionError, ValueError) as error:
-            raise self._wrong(
-                "this value is nested too deeply or has a number too long", line=line
-            ) from error
+            raise self._wrong("this value is nested too deeply or has a number too long") from error
         self._at = end
         return found
 
@@ -122,20 +123,14 @@ class JsonStream:
     def _container_end(self) -> int:
         depth, at = 0, self._at
         while True:
-            found = _BRACKET.search(self._text, at)
+            found = _TO_BRACKET.match(self._text, at)
             if found is None:
-                at = self._grow(len(self._text), "an array or object is never closed")
+                at = self._grow(at, "an array, an object or a string in it is never closed")
                 continue
             at = found.end()
-            match found.group():
-                case b'"':
-                    at = self._string_end(at)
-                case b"{" | b"[":
-                    depth += 1
-                case _:
-                    depth -= 1
-                    if depth == 0:
-                        return at
+            depth += 1 if found.group(1) in b"{[" else -1
+            if depth == 0:
+                return at
 
     def _string_end(self, at: int) -> int:
         while (found := _REST_OF_STRING.match(self._text, at)) is None:

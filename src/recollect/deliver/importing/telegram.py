@@ -98,12 +98,11 @@ def _member(stream: JsonStream, key: str, chat: _Chat, *, source: Source) -> Ite
 
 def _messages(stream: JsonStream, chat: _Chat, *, source: Source) -> Iterator[Turn]:
     for _ in stream.elements():
-        line = stream.line
         message = mapping(stream.value())
         source.passed = stream.offset
         found = integer(message, "id")
         if found is None:
-            raise InvalidInput(f"{source.path.name}, line {line}: this message has no id")
+            raise InvalidInput(f"{source.path.name}, line {stream.line}: this message has no id")
         replied = integer(message, "reply_to_message_id") if "reply_to_peer_id" not in message else None
         if replied is not None:
             chat.roots[found] = chat.roots.get(replied, replied)

@@ -70,9 +70,7 @@ def service(message: Raw) -> str:
 
 def _media(file: Raw, *, media_type: str, caption: str) -> tuple[Media, ...]:
     identity = text(file, "file_id")
-    return (
-        (Media(media_type=media_type, url=f"telegram:file:{identity}", caption=caption),) if identity else ()
-    )
+    return (Media(media_type=media_type, url=f"telegram:file:{identity}", caption=caption),) if identity else ()
 
 
 def _is_plain_file(message: Raw) -> bool:

@@ -11,9 +11,7 @@ from recollect.ingest.raw import Raw, mapping
 class _Aiogram(Protocol):
     """An aiogram 3 object (`Update`, `Message`): a Pydantic model."""
 
-    def model_dump(
-        self, *, by_alias: bool, exclude_none: bool, exclude_defaults: bool
-    ) -> dict[str, object]: ...
+    def model_dump(self, *, by_alias: bool, exclude_none: bool, exclude_defaults: bool) -> dict[str, object]: ...
 
 
 class _PythonTelegramBot(Protocol):

@@ -140,9 +140,7 @@ class _Reader:
             album=text(message, "media_group_id"),
         )
 
-    def _turn(
-        self, message: Raw, *, place: "_Place", number: int, said: str, named: str, reply_to: str | None
-    ) -> Turn:
+    def _turn(self, message: Raw, *, place: "_Place", number: int, said: str, named: str, reply_to: str | None) -> Turn:
         role = self._role(message, place=place)
         one_to_one = place.owner.kind == "person" or (role == "user" and place.owner.kind != "chat")
         ours = role == "assistant" and integer(child(message, "from"), "id") == self.bot.id
@@ -192,9 +190,7 @@ class _Reader:
             said = content.words(target)
             at_root = named == lane(place.chat, reply_root=replied)
             its_lane = lane(self.origins.get(place.chat, place.chat)) if at_root else named
-            turn = said and self._turn(
-                target, place=place, number=replied, said=said, named=its_lane, reply_to=None
-            )
+            turn = said and self._turn(target, place=place, number=replied, said=said, named=its_lane, reply_to=None)
             return turn or None, turn_id(place.chat, replied, business=place.business)
         elsewhere = child(message, "external_reply")
         there = integer(elsewhere, "message_id")
@@ -251,9 +247,7 @@ def _reply_target(message: Raw) -> Raw:
     target = child(message, "reply_to_message")
     if "forum_topic_created" in target:
         return mapping(None)
-    if flag(message, "is_topic_message") and integer(target, "message_id") == integer(
-        message, "message_thread_id"
-    ):
+    if flag(message, "is_topic_message") and integer(target, "message_id") == integer(message, "message_thread_id"):
         return mapping(None)
     return target
 
@@ -275,9 +269,7 @@ def _speaker(message: Raw) -> str | None:
     """Who speaks. On behalf of a chat (anonymous administrators, channels) the chat does."""
     behind = child(message, "sender_chat")
     if behind:
-        return _trimmed(
-            text(message, "author_signature") or text(behind, "title") or f"chat {behind.get('id')}"
-        )
+        return _trimmed(text(message, "author_signature") or text(behind, "title") or f"chat {behind.get('id')}")
     sender = child(message, "from")
     return _person(sender) if sender else _trimmed(text(message, "author_signature") or "")
 
@@ -291,9 +283,7 @@ def _origin_name(origin: Raw) -> str | None:
     """Who wrote a message that is quoted from elsewhere."""
     person = child(origin, "sender_user")
     chat = child(origin, "sender_chat") or child(origin, "chat")
-    return (
-        _person(person) if person else _trimmed(text(origin, "sender_user_name") or text(chat, "title") or "")
-    )
+    return _person(person) if person else _trimmed(text(origin, "sender_user_name") or text(chat, "title") or "")
 
 
 def _trimmed(name: str) -> str | None:

@@ -156,7 +156,7 @@ def _records_by_entity(query: base.RecordsByEntity, person: Person) -> Question:
         "records_by_entity",
         columns=RECORD_COLUMNS,
         visible=visible(query.known),
-        persona=scope("persona", query.persona),
+        persona=scope("persona", query.persona, shared=query.shared),
     )
     values: Values = {
         "user": person.id,

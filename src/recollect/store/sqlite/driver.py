@@ -111,6 +111,16 @@ def truncate_log(connection: Connection) -> bool:
     return True
 
 
+def scrub(connection: Connection) -> bool:
+    """Leaves no byte of what was deleted; False when readers kept it from finishing.
+
+    `secure_delete` overwrites what is deleted where it lies, but not copies that stayed behind in the unused part of a
+    page when rows moved, so the whole file is written anew.
+    """
+    connection.execute("VACUUM")
+    return truncate_log(connection)
+
+
 def roll_back(connection: Connection) -> None:
     """Leaves a transaction, if there still is one: SQLite ends it itself after some failures."""
     if connection.in_transaction:

@@ -23,7 +23,7 @@ MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a write came to; `scrub` asks that deleted content leave the write-ahead log as well."""
+    """What a write came to; `scrub` asks that no byte of what it deleted be left."""
 
     value: Any
     scrub: bool = False
@@ -114,11 +114,24 @@ def commit(file: Writable, jobs: list[Job]) -> None:
             for job in jobs:
                 commit(file, [job])
         return
-    clean = not any(isinstance(done, Done) and done.scrub for _, done in outcomes) or file.scrub()
     for job, done in outcomes:
         if isinstance(done, Refused):
             job.fail(done.error)
-        elif done.scrub and not clean:
-            job.fail(StoreUnavailable("erased, but a reader holds on to the log that still has it; erase again"))
-        else:
+        elif not done.scrub:
             job.succeed(done.value)
+    erasures = [(job, done) for job, done in outcomes if isinstance(done, Done) and done.scrub]
+    if erasures:
+        _scrub(file, erasures)
+
+
+def _scrub(file: Writable, erasures: list[tuple[Job, Done]]) -> None:
+    """An erasure is done when no byte of it is left; until then it fails, and erasing again tries again."""
+    try:
+        unclean = None if file.scrub() else StoreUnavailable("erased, but a reader holds on to the log; erase again")
+    except Exception as error:  # noqa: BLE001 - as above
+        unclean = error
+    for job, done in erasures:
+        if unclean is None:
+            job.succeed(done.value)
+        else:
+            job.fail(unclean)

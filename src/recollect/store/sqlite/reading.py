@@ -186,6 +186,7 @@ def _records_by_entity(connection: Connection, query: RecordsByEntity) -> tuple[
         "known": _known(query.known),
         "any_persona": isinstance(query.persona, Everything),
         "persona": None if isinstance(query.persona, Everything) else query.persona,
+        "shared": query.shared,
         "any_status": not query.statuses,
         "statuses": json.dumps(query.statuses),
         "limit": query.limit,

@@ -1,7 +1,8 @@
 """Rows of the tables as values of the protocol, and times as numbers."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -19,14 +20,19 @@ _from_seconds = datetime.fromtimestamp
 _new_tuple = tuple.__new__
 
 
-def built(build: Callable[[tuple[Any, ...]], T], found: Iterable[tuple[Any, ...]]) -> tuple[T, ...]:
-    """Rows as values; a row that makes no sense is damage, not a mistake of the caller."""
+@contextmanager
+def sense() -> Generator[None]:
+    """A row that makes none is damage, not a mistake of the caller."""
     try:
-        return tuple(map(build, found))
+        yield
     except (ValueError, TypeError, KeyError, OverflowError) as error:
-        raise StoreCorrupt(
-            f"a data file is damaged (a row cannot be read: {error!r}); restore it from a backup"
-        ) from error
+        raise StoreCorrupt(f"a data file is damaged (a row reads {error!r}); restore it from a backup") from error
+
+
+def built(build: Callable[[tuple[Any, ...]], T], found: Iterable[tuple[Any, ...]]) -> tuple[T, ...]:
+    """Rows as values."""
+    with sense():
+        return tuple(map(build, found))
 
 
 def time(value: int) -> datetime:
@@ -109,11 +115,20 @@ def record(row: tuple[Any, ...]) -> Row:
     )
 
 
-def trace(row: tuple[Any, ...]) -> Trace:
-    """A row as a trace. There may be ten thousand to make before a context can be: no call that can be left out."""
-    seq, place, noun, name, at, role, persona, lane, session, speaker, vector = row
-    at = _from_seconds(at / 1e6, UTC) if 0 <= at < _EXACT_AS_FLOAT else from_micros(at)
-    return _new_tuple(Trace, (seq, place, noun, name, at, role, persona, lane, session, speaker, vector))
+def traces(found: Iterable[tuple[Any, ...]]) -> tuple[Trace, ...]:
+    """Rows as traces. There may be ten thousand to make before a context can be: no call that can be left out."""
+    with sense():
+        return tuple(
+            [
+                _new_tuple(
+                    Trace,
+                    (seq, place, noun, name, _from_seconds(at / 1e6, UTC), role, persona, lane, session, speaker, vector),
+                )
+                if 0 <= at < _EXACT_AS_FLOAT
+                else Trace(seq, place, noun, name, from_micros(at), role, persona, lane, session, speaker, vector)
+                for seq, place, noun, name, at, role, persona, lane, session, speaker, vector in found
+            ]
+        )
 
 
 def cursor(row: tuple[Any, ...]) -> Cursor:

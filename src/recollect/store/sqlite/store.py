@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import StoreUnavailable
-from recollect.store.base import Answers, Decide, Health, LogEntry, Query, UserKey, Written
+from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, UserKey, Written
 from recollect.store.sqlite import driver
 from recollect.store.sqlite.backup import Copy
 from recollect.store.sqlite.catalog import SqliteCatalog
@@ -182,6 +182,12 @@ class Nobody:
                 self._connection = None
 
 
+def _must_scrub(change: Change) -> bool:
+    """Forgetting turns or records leaves no trace; that routine removes a note or a snapshot is no reason to rewrite
+    the file, whose deleted parts are overwritten in any case."""
+    return change.erase is not None and bool(change.erase.turns or change.erase.records)
+
+
 class SqliteUser:
     """One user's memory in their own file."""
 
@@ -199,7 +205,7 @@ class SqliteUser:
                 change = decide(answers)
             except Exception as error:  # noqa: BLE001 - the decision is the caller's, and so is what it raises
                 return Refused(error)
-            return Done(apply(connection, change), scrub=change.erase is not None)
+            return Done(apply(connection, change), scrub=_must_scrub(change))
 
         return await self._store.write(self._key, work)
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from recollect.errors import StoreCorrupt
 from recollect.store.base import UserKey
-from recollect.store.sqlite.driver import Connection, connect, roll_back, truncate_log
+from recollect.store.sqlite.driver import Connection, connect, roll_back, scrub
 from recollect.store.sqlite.failures import is_of_the_file, translating
 from recollect.store.sqlite.layout import companions_of, lock_of, make_folder, sync_folder
 from recollect.store.sqlite.migrate import migrate, migrations, newest, refuse_newer, schema_of
@@ -99,9 +99,9 @@ class UserFile:
         return result
 
     def scrub(self) -> bool:
-        """Leaves nothing of what was deleted in the write-ahead log; False when readers kept it from finishing."""
-        with self._writing, translating(self.path):
-            return self._writer is None or truncate_log(self._writer.connection)
+        """Leaves no byte of what was deleted in the file or its log; False when readers kept it from finishing."""
+        with self._writing, translating(self.path), self._sidecar.held():
+            return scrub(self._current_writer())
 
     def wipe(self, *, bury: Callable[[], None]) -> None:
         """Removes the file. `bury` records durably that the user is gone, before anything is removed."""

@@ -37,7 +37,7 @@ ORDER BY seq
 SELECT {columns} FROM records
 WHERE seq IN (SELECT seq FROM record_entities WHERE ref IN (SELECT value FROM json_each(:refs)))
     AND noun = :noun AND seq <= :known AND (retired IS NULL OR retired > :known)
-    AND (:any_persona OR persona IS :persona)
+    AND (:any_persona OR persona IS :persona OR (:shared AND persona IS NULL))
     AND (:any_status OR status IN (SELECT value FROM json_each(:statuses)))
 ORDER BY at DESC, seq DESC
 LIMIT :limit

@@ -20,7 +20,7 @@ from typing import Final, Literal, Protocol, cast
 # it.
 from snowballstemmer.english_stemmer import EnglishStemmer  # pyright: ignore[reportMissingTypeStubs]
 
-from recollect.recall.stopwords import STOPWORDS
+from recollect.text.stopwords import STOPWORDS
 
 ANALYSER_VERSION: Final = "1"
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.recall.analyse import MAX_WORD, stems, words
-from recollect.recall.stopwords import STOPWORDS
+from recollect.text.analyse import MAX_WORD, stems, words
+from recollect.text.stopwords import STOPWORDS
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,146 @@
+"""What becomes of what was found: stored, merged, refined, ended, held back or left out. Pure.
+
+A statement is stored when it is new, stated by the one it is about, important enough and safe. Said again, it reinforces the
+memory that is there; more exactly, it refines it; to the contrary, it ends it: the old memory keeps its words and gets an
+end to its validity, the new one begins there. Nothing is ever deleted here, and a pinned memory is never ended.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.ids import derived_id
+from recollect.ingest.quarantine import quarantine
+from recollect.ingest.secrets import find_secrets
+from recollect.process.candidates import Candidate
+from recollect.process.supersede import Statement, Stems, relation
+from recollect.types import Memory, StoredTurn
+
+LEAST_CONFIDENCE = 0.5
+LEAST_IMPORTANCE = 1
+GROWTH = ((10, 3), (3, 2))
+"""How often a thing must be said to count as this important."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learnt:
+    """A candidate and the turn that states it."""
+
+    candidate: Candidate
+    turn: StoredTurn
+
+
+def decide(learnt: Iterable[Learnt], known: Sequence[Memory], *, stems: Stems, now: datetime) -> tuple[Memory, ...]:
+    """The memories to write, each a new one or the next version of a known one."""
+    held: dict[str, Memory] = {memory.id: memory for memory in known if memory.status == "ACTIVE"}
+    changed: dict[str, Memory] = {}
+    for one in learnt:
+        for memory in _outcome(one, tuple(held.values()), stems=stems, now=now):
+            changed[memory.id] = memory
+            if memory.status == "ACTIVE":
+                held[memory.id] = memory
+    return tuple(changed.values())
+
+
+def _outcome(one: Learnt, held: Sequence[Memory], *, stems: Stems, now: datetime) -> tuple[Memory, ...]:
+    candidate, turn = one.candidate, one.turn
+    if not worth_keeping(one):
+        return ()
+    reason = quarantine(candidate.text, turn.origin)
+    if reason is not None:
+        return (replace(_memory(one, now=now), status="QUARANTINED", standing=False, reason=reason.kind),)
+    same = [m for m in held if _comparable(m, one) and (m.valid_to is None or m.valid_to > turn.at)]
+    new = Statement(text=candidate.text, attribute=candidate.attribute, value=candidate.value)
+    ended: list[Memory] = []
+    for old in same:
+        match relation(new, Statement(text=old.text, attribute=old.attribute, value=old.value), stems=stems):
+            case "duplicate":
+                return (reinforced(old, turn),)
+            case "refines":
+                return (_refined(old, one),)
+            case "replaces" if not old.pinned:
+                ended.append(replace(old, valid_to=turn.at))
+            case "replaces" | "apart":
+                pass
+    begins = _memory(one, now=now)
+    return (*ended, replace(begins, valid_from=turn.at) if ended else begins)
+
+
+def worth_keeping(one: Learnt) -> bool:
+    """Stated by the one it is about, sure and important enough, and free of secrets."""
+    candidate, turn = one.candidate, one.turn
+    if candidate.subject == "user" and turn.role != "user":
+        return False
+    if candidate.confidence < LEAST_CONFIDENCE or candidate.importance < LEAST_IMPORTANCE:
+        return False
+    return not find_secrets(candidate.text)
+
+
+def reinforced(memory: Memory, turn: StoredTurn) -> Memory:
+    """Said again: its count and sources grow, and with them its importance. The same turn counts once."""
+    if turn.id in memory.sources:
+        return memory
+    mentions = memory.mentions + 1
+    grown = next((level for count, level in GROWTH if mentions >= count), 0)
+    return replace(
+        memory,
+        mentions=mentions,
+        sources=(*memory.sources, turn.id),
+        importance=max(memory.importance, grown),
+    )
+
+
+def _comparable(memory: Memory, one: Learnt) -> bool:
+    """Only what is about the same thing, for the same readers, can say the same or the contrary."""
+    candidate = one.candidate
+    if memory.subject != candidate.subject or memory.persona != _scope(one):
+        return False
+    if memory.standing != candidate.standing:
+        return False
+    if memory.key == candidate.key:
+        return True
+    return bool(set(memory.entities) & set(candidate.entities)) and memory.attribute == candidate.attribute
+
+
+def _refined(old: Memory, one: Learnt) -> Memory:
+    candidate = one.candidate
+    return replace(
+        reinforced(old, one.turn),
+        text=candidate.text,
+        value=candidate.value or old.value,
+        entities=tuple(dict.fromkeys((*old.entities, *candidate.entities))),
+        importance=max(old.importance, candidate.importance),
+        confidence=max(old.confidence, candidate.confidence),
+    )
+
+
+def _scope(one: Learnt) -> str | None:
+    """What the persona says of itself is its own; facts about the user are everybody's."""
+    return one.turn.persona if one.candidate.subject == "persona" else None
+
+
+def _memory(one: Learnt, *, now: datetime) -> Memory:
+    candidate, turn = one.candidate, one.turn
+    return Memory(
+        id=derived_id("memory", turn.id, candidate.key, candidate.text),
+        text=candidate.text,
+        persona=_scope(one),
+        key=candidate.key,
+        origin=turn.origin,
+        sources=(turn.id,),
+        entities=candidate.entities,
+        at=turn.at,
+        valid_from=candidate.time.start if candidate.time and candidate.category != "EVENT" else None,
+        type=candidate.type,
+        category=candidate.category,
+        entity_label=candidate.label or None,
+        entity_type=candidate.entity_type,
+        fact_type=candidate.fact_type,
+        attribute=candidate.attribute,
+        value=candidate.value,
+        importance=candidate.importance,
+        confidence=candidate.confidence,
+        source="shadow_extraction",
+        subject=candidate.subject,
+        standing=candidate.standing,
+    )

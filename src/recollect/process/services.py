@@ -1,0 +1,73 @@
+"""What the steps of the work are given besides the user's store."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from recollect.ingest.record import Indexer
+from recollect.process.candidates import Candidate, LoopCandidate
+from recollect.types import Entity, EntityType, Outcome, StoredTurn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Turns of one persona and lane in their order, of which those in `fresh` are to be read; the others give context."""
+
+    turns: tuple[StoredTurn, ...]
+    fresh: frozenset[str]
+    persona: str
+    zone: str
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one turn gave: who says so is known by the turn."""
+
+    turn: StoredTurn
+    memories: tuple[Candidate, ...] = ()
+    loops: tuple[LoopCandidate, ...] = ()
+    outcome: Outcome | None = None
+
+
+class Extractor(Protocol):
+    """Reads passages; by rules or by a model."""
+
+    @property
+    def method(self) -> str: ...
+
+    async def __call__(self, passages: Sequence[Passage]) -> Sequence[Finding]: ...
+
+
+Alike = Callable[[str, EntityType, Sequence[Entity]], Entity | None]
+"""Which known entity a name means, if any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """The recipe's numbers that the work goes by."""
+
+    rolling_every: int = 4
+    rolling_chars: int = 600
+    spine_messages: int = 20
+    gap_minutes: float = 30
+    compact_messages: int = 30
+    compact_tokens: int = 2500
+    compact_hours: float = 24
+    compact_keep: int = 10
+    fade_days: float = 7
+    detail: str = "normal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Everything a step may use; no step reaches for anything else."""
+
+    indexer: Indexer
+    extractor: Extractor
+    alike: Alike
+    numbers: Numbers = field(default_factory=Numbers)
+    similarity: Callable[[str, str], float] | None = None
+    personas: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Display names of the personas, by id."""
