@@ -38,6 +38,7 @@ from recollect.store.base import (
     RecordsById,
     Scope,
     SnapshotList,
+    SnapshotsById,
     Store,
     StoredSnapshot,
     TurnList,
@@ -262,11 +263,20 @@ class Recollect:
         return await self._recaller.search(self._user(user), ask)
 
     async def snapshots(
-        self, *, user: str, limit: int = 50, before: datetime | None = None
+        self,
+        *,
+        user: str,
+        ids: Sequence[str] | None = None,
+        limit: int = 50,
+        before: datetime | None = None,
     ) -> list[StoredSnapshot]:
-        """The newest snapshots, newest first; `before` gives only those taken earlier."""
+        """The newest snapshots, newest first, or those with these ids; `before` gives only those taken earlier."""
         await self.flush()
-        query = SnapshotList(limit=limit, before=before and instant(before, name="before"))
+        query = (
+            SnapshotList(limit=limit, before=before and instant(before, name="before"))
+            if ids is None
+            else SnapshotsById(ids=tuple(ids))
+        )
         return list((await self._user(user).read(query))[query])
 
     async def replay(self, *, user: str, snapshot: str) -> Context:

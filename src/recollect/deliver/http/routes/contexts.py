@@ -9,9 +9,9 @@ from fastapi.responses import Response
 
 from recollect import Recipe
 from recollect.assemble import recipe_book
-from recollect.assemble.comparing import Difference
 from recollect.assemble.replaying import Trial
-from recollect.clock import from_micros, micros
+from recollect.clock import micros
+from recollect.deliver import plain
 from recollect.deliver.http import paging
 from recollect.deliver.http.models import (
     BacktestRequest,
@@ -77,8 +77,10 @@ async def _snapshots(subject: Reading, *, limit: int, cursor: str | None) -> lis
 @router.get("/v1/users/{user}/snapshots/{id}", response_model=Receipt)
 async def snapshot(subject: Reading, id: Name) -> Response:
     """The record of one context: every candidate, in or out, and why."""
-    found = await subject.memory.snapshot(user=subject.user, id=id)
-    return reply(_receipt(found), Receipt)
+    found = await subject.memory.snapshots(user=subject.user, ids=[id])
+    if not found:
+        raise NotFound
+    return reply(_receipt(found[0]), Receipt)
 
 
 @router.get("/v1/users/{user}/snapshots/{id}/replay", response_model=Context)
@@ -87,12 +89,12 @@ async def replay(subject: Reading, id: Name) -> Response:
     return reply(await subject.memory.replay(user=subject.user, snapshot=id), Context)
 
 
-@router.get("/v1/users/{user}/diff", response_model=Difference)
+@router.get("/v1/users/{user}/diff", response_model=dict[str, Json])
 async def diff(subject: Reading, a: Annotated[Name, Query()], b: Annotated[Name, Query()]) -> Response:
     """What changed from the context of one snapshot to that of another."""
     first = await subject.memory.replay(user=subject.user, snapshot=a)
     second = await subject.memory.replay(user=subject.user, snapshot=b)
-    return reply(await subject.memory.diff(first, second), Difference)
+    return Response(plain.text(await subject.memory.diff(first, second)), media_type="application/json")
 
 
 @router.post("/v1/users/{user}/backtest", response_model=list[Trial])
