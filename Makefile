@@ -41,8 +41,9 @@ format: $(VENV)/dev.stamp ## rewrite the code in the project's style
 bench: $(VENV)/test.stamp ## run every benchmark in bench/
 	@for script in $(wildcard bench/*.py); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-docs: $(VENV)/dev.stamp ## write the generated pages: docs/requirements.md and the costs in docs/dependencies.md
+docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line, recipes, and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py
+	$(BIN)/python scripts/reference_pages.py
 	$(BIN)/python scripts/dependency_costs.py
 
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock

@@ -9,9 +9,10 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -85,6 +86,76 @@ window = 50
 
 A field that does not exist is an error that names the nearest one that does.
 """
+
+
+WORDS = {
+    "name": "What it is called; a context and its snapshot name it.",
+    "description": "One line for `recollect recipes`.",
+    "tokenizer": "The family of the answering model; without it, the engine's.",
+    "total": "The whole context.",
+    "arrange": "In the order listed, or what changes least first, which keeps providers' prompt caches warm.",
+    "order": "The sections, first to last.",
+    "groups": "Budgets, each for one or more sections; every section of `order` but the notice is in one.",
+    "history": "The turns before the message.",
+    "situation": "What time it is, for whom.",
+    "last_time": "The last session.",
+    "limits": "How many.",
+    "recall": "How memories are found.",
+    "loops": "What is left open.",
+    "sessions": "When a session ends, continues, or counts as a return.",
+    "compaction": "When a lane's older turns go into its summary.",
+    "summaries": "When summaries are made, and how long they are.",
+    "total.target": "Filled up to this first.",
+    "total.cap": "Never passed; checked on the final bytes.",
+    "total.reserve": "Kept free for the answer, out of the cap.",
+    "groups.NAME.sections": "The sections that share it.",
+    "groups.NAME.target": "Filled up to this first.",
+    "groups.NAME.cap": "Never passed by these sections together.",
+    "groups.NAME.floor": "Trimming stops here.",
+    "situation.lines": "Which lines, in which order.",
+    "situation.deferred": "Leave `{now}` and `{since}` to be filled at delivery, so that the text can be cached.",
+    "last_time.sentences": "At most so many sentences of its summary.",
+    "last_time.detail": "Also what mattered, commitments, people and tone.",
+    "limits.long_term": "Items of long-term memory.",
+    "limits.memories": "Relevant memories.",
+    "limits.foundation": "Pinned and core memories.",
+    "limits.card_facts": "Facts on an entity's card.",
+    "limits.loops": "Open loops.",
+    "limits.thoughts": "The persona's thoughts.",
+    "limits.requests": "Standing requests of the user.",
+    "limits.moments": "Key moments of a day or a session.",
+    "limits.today_turns": "Turns of today that are no longer in the window.",
+    "limits.other_lanes": "Summaries of other lanes.",
+    "recall.first": "Which candidates count first: by meaning or by words.",
+    "recall.candidates": "So many are ranked.",
+    "recall.top_k": "So many are kept.",
+    "recall.threshold": "What is less similar stays out.",
+    "recall.blend": "The weights of a score's parts.",
+    "recall.card_importance": "A fact must be this important to stand on a card, or pinned.",
+    "recall.other_lanes": "When another lane's memory may come in.",
+    "recall.blend.similarity": "Weight of the similarity to the message.",
+    "recall.blend.recency": "Weight of being recent.",
+    "recall.blend.frequency": "Weight of naming what other candidates name.",
+    "recall.blend.importance": "Weight of importance.",
+    "recall.blend.half_life_days": "Recency halves in so many days.",
+    "recall.blend.recent_days": "What counts as recent for the boost.",
+    "loops.fade_days": "Older ones come last.",
+    "sessions.gap_minutes": "A pause that ends a session.",
+    "sessions.chain_hours": "Who comes back within this continues the session before.",
+    "sessions.returning_hours": "After this the last session is surely told.",
+    "compaction.messages": "When a lane has more recent messages than this,",
+    "compaction.tokens": "or more tokens than this,",
+    "compaction.hours": "or its summary is older than this;",
+    "compaction.keep": "so many of the newest stay as they are.",
+    "summaries.rolling_every": "The rolling summary is renewed after so many turns,",
+    "summaries.rolling_chars": "with at most so many characters.",
+    "summaries.spine_messages": "The long-term summary is renewed after more than so many messages.",
+    "summaries.chunk_tokens": "A story is cut into pieces of at most so many tokens.",
+    "summaries.detail": "How detailed summaries are.",
+}
+"""What a field means, where the model's source does not say so under the field itself."""
+
+CHANGES = {"FIXED": "never", "RARELY": "rarely", "SESSION": "with the session", "TURN": "with every turn"}
 
 
 # --- the command line --------------------------------------------------------------------------------------------
@@ -167,44 +238,53 @@ def _bundled(known: Sequence[Recipe]) -> Iterator[str]:
 
 
 def _sections(known: Sequence[Recipe]) -> Iterator[str]:
-    yield "| section | shown as | changes | recipes |"
-    yield "|---|---|---|---|"
+    yield "| section | shown as | changes | trimmed | recipes |"
+    yield "|---|---|---|---|---|"
     for section in SECTION_IDS:
         heading = HEADINGS[section]
         shown = f"`{heading.title}`" if heading.trusted and heading.title else "plain text"
         if not heading.trusted:
             shown = f"`{heading.opened('{PERSONA}')}`"
         used = ", ".join(recipe.name for recipe in known if section in recipe.order)
-        fixed = "never trimmed" if section in UNTRIMMED else heading.volatility.name.lower()
-        yield _cells(f"`{section}`", shown, fixed, used)
+        trimmed = "never" if section in UNTRIMMED else "yes"
+        yield _cells(f"`{section}`", shown, CHANGES[heading.volatility.name], trimmed, used)
     yield ""
 
 
 def _fields(part: type[BaseModel], prefix: str) -> Iterator[str]:
     """A table of one part of the model, then those of the parts within it."""
-    notes = field_notes()[part.__name__]
     if prefix:
         yield f"### {prefix}\n"
     if part.__doc__ and prefix:
-        yield f"{inspect.cleandoc(part.__doc__)}\n"
+        yield " ".join(inspect.cleandoc(part.__doc__).split()) + "\n"
     yield "| field | type | `companion` | |"
     yield "|---|---|---|---|"
     within: list[tuple[str, type[BaseModel]]] = []
-    for name, field in part.model_fields.items():
-        inner = _part(field.annotation)
-        path = f"{prefix}.{name}" if prefix else name
-        if inner is not None:
-            keyed = get_origin(field.annotation) is dict
-            within.append((f"{path}.NAME" if keyed else path, inner))
-            link = f"[below](#{(f'{path}.NAME' if keyed else path).replace('.', '').lower()})"
-            yield _cells(f"`{name}`", "table", link, notes.get(name, ""))
-        else:
-            yield _cells(f"`{name}`", _type(field.annotation), _value(path), notes.get(name, ""))
+    for path, inner, annotation in parts_of(part, prefix):
+        name = path.rpartition(".")[2]
+        if inner is None:
+            yield _cells(f"`{name}`", _type(annotation), _value(path), words(part, path))
+            continue
+        below = f"{path}.NAME" if get_origin(annotation) is dict else path
+        within.append((below, inner))
+        yield _cells(f"`{name}`", "table", f"[below](#{below.replace('.', '').lower()})", words(part, path))
     yield ""
     for path, inner in within:
         yield from _fields(inner, path)
 
 
+def parts_of(part: type[BaseModel], prefix: str) -> Iterator[tuple[str, type[BaseModel] | None, Any]]:
+    """Each field's path, the part of the model it holds if it does, and its type."""
+    for name, field in part.model_fields.items():
+        yield (f"{prefix}.{name}" if prefix else name), _part(field.annotation), field.annotation
+
+
+def words(part: type[BaseModel], path: str) -> str:
+    """What a field means: the source's own words, else ours."""
+    return field_notes()[part.__name__].get(path.rpartition(".")[2]) or WORDS.get(path, "")
+
+
+@cache
 def field_notes() -> dict[str, dict[str, str]]:
     """What stands under each field in the source of the model, by class and field."""
     found: dict[str, dict[str, str]] = {}
@@ -229,15 +309,17 @@ def _part(annotation: Any) -> type[BaseModel] | None:
 
 def _type(annotation: Any) -> str:
     origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type(arguments[0])
     if origin is Literal:
         return "section id" if arguments == SECTION_IDS else ", ".join(f"`{argument}`" for argument in arguments)
     if origin is tuple:
-        return f"list of {_type(arguments[0])}"
+        return f"list of {_type(arguments[0])}".replace("list of section id", "list of section ids")
     if origin is dict:
         return f"table of {_type(arguments[1])}"
     if type(None) in arguments:
         return _type(next(argument for argument in arguments if argument is not type(None)))
-    return {"int": "whole number", "float": "number", "str": "text", "bool": "yes or no"}.get(annotation.__name__, "")
+    return {"int": "whole number", "float": "number", "str": "text", "bool": "true or false"}.get(annotation.__name__, "")
 
 
 def _value(path: str) -> str:
@@ -248,6 +330,8 @@ def _value(path: str) -> str:
         found = getattr(found, step)
     if isinstance(found, tuple | list):
         return ", ".join(str(entry) for entry in found)
+    if isinstance(found, bool):
+        return f"`{str(found).lower()}`"
     return "" if found in (None, {}) else f"`{found}`"
 
 

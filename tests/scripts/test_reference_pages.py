@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import get_origin
 
 import pytest
+from pydantic import BaseModel
 
+from recollect.assemble.recipe import Recipe
 from scripts import reference_pages
 
 
@@ -14,9 +18,17 @@ def test_the_page_is_up_to_date(page: Path) -> None:
     assert page.read_text("utf-8") == reference_pages.pages()[page], "run `make docs`"
 
 
+def described(part: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Every field of the recipe model with its words."""
+    for path, inner, annotation in reference_pages.parts_of(part, prefix):
+        yield path, reference_pages.words(part, path)
+        if inner is not None:
+            yield from described(inner, f"{path}.NAME" if get_origin(annotation) is dict else path)
+
+
 def test_every_field_of_a_recipe_is_described() -> None:
-    text = reference_pages.recipe_reference()
-    for part, notes in reference_pages.field_notes().items():
-        for field, note in notes.items():
-            assert note, f"{part}.{field} has no words"
-            assert f"| `{field}` |" in text
+    assert [path for path, words in described(Recipe) if not words] == []
+
+
+def test_no_words_are_left_for_a_field_that_is_gone() -> None:
+    assert reference_pages.WORDS.keys() - {path for path, _ in described(Recipe)} == set()

@@ -52,11 +52,7 @@ def changed(record: Record, changes: Mapping[str, Any]) -> Record:
 
 def row(record: Record, *, desk: Desk) -> RowDraft:
     """The version to write, counted and indexed."""
-    counted = replace(record, tokens=desk.indexer.count(record.text, ()), family=desk.indexer.family)
-    if record.noun not in nouns.SEARCHABLE or not record.text:
-        return nouns.draft(counted, now=desk.now)
-    vector = desk.indexer.embed([record.text])[0] if desk.indexer.embed else None
-    return nouns.draft(counted, now=desk.now, stems=tuple(desk.indexer.stems(record.text)), vector=vector)
+    return nouns.indexed(record, index=desk.indexer, now=desk.now)
 
 
 async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any], *, id: str | None = None) -> Record:

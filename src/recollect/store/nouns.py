@@ -1,12 +1,12 @@
 """Nouns to rows and back. A store sees the fields that every record has and one JSON body with those of its noun alone."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass, replace
 from datetime import date, datetime
 from functools import cache
 from types import UnionType
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from recollect.store.base import Row, RowDraft, Vector
 from recollect.types import (
@@ -14,6 +14,7 @@ from recollect.types import (
     Episode,
     Loop,
     Memory,
+    Part,
     Profile,
     Progress,
     Record,
@@ -89,11 +90,40 @@ def record(row: Row) -> Record:
     return cls(**values, seq=row.seq, version=row.version, retired=row.retired, retired_at=row.retired_at)
 
 
+class Index(Protocol):
+    """How a text becomes countable and searchable."""
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def count(self) -> Callable[[str, tuple[Part, ...]], int]: ...
+
+    @property
+    def stems(self) -> Callable[[str], Sequence[str]]: ...
+
+    @property
+    def embed(self) -> Callable[[Sequence[str]], Sequence[Vector]] | None: ...
+
+
+def indexed(record: Record, *, index: Index, now: datetime) -> RowDraft:
+    """The version to write with its tokens counted and, where it is searchable, its words indexed."""
+    counted = replace(record, tokens=index.count(record.text, ()), family=index.family)
+    if record.noun not in SEARCHABLE or not record.text:
+        return draft(counted, now=now)
+    vector = index.embed([record.text])[0] if index.embed else None
+    return draft(counted, now=now, stems=tuple(index.stems(record.text)), vector=vector)
+
+
 def marks(record: Record) -> tuple[str, ...]:
     if not isinstance(record, Memory):
         return ()
     flags = ((PINNED, record.pinned), (CORE, record.importance >= 3), (STANDING, record.standing))
     return tuple(mark for mark, is_set in flags if is_set)
+
+
+def all_records(rows: Sequence[Row]) -> list[Record]:
+    return [record(row) for row in rows]
 
 
 def records(rows: tuple[Row, ...], cls: type[N]) -> tuple[N, ...]:

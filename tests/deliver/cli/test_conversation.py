@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from recollect.deliver import importing
+from recollect.deliver.cli import conversation
 from tests.deliver.cli.running import ANA, CommandLine, one_line, texts
 
 
@@ -78,10 +81,39 @@ def test_an_import_can_be_repeated(fresh: CommandLine, tmp_path: Path) -> None:
     ]
     file = tmp_path / "turns.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    assert fresh.json("import", str(file)) == {"turns": 2, "users": 2}
+    assert fresh.json("import", str(file)) == {"turns": 2, "users": 2, "skipped": {}}
     assert "imported 2 turns of 2 users" in fresh.done("import", str(file)).out
     assert texts(fresh.json("turns", "--user", "ben")) == ["hi"]
     assert len(fresh.json("turns", *ANA)) == 1
+
+
+def test_every_format_that_can_be_read_can_be_asked_for() -> None:
+    assert set(get_args(conversation.Format)) == set(importing.FORMATS)
+
+
+def test_what_became_no_turn_is_said(fresh: CommandLine, tmp_path: Path) -> None:
+    chat = {
+        "name": "Nikita",
+        "type": "personal_chat",
+        "id": 7,
+        "messages": [
+            {
+                "id": 1,
+                "type": "message",
+                "date_unixtime": "1773507120",
+                "from": "Ana",
+                "from_id": "user1",
+                "text": "hi",
+            },
+            {"id": 2, "type": "service", "date_unixtime": "1773507121", "action": "phone_call"},
+        ],
+    }
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(chat), "utf-8")
+    answer = fresh.json("import", str(file), "--format", "telegram", *ANA, "--persona", "nikita")
+    assert answer["turns"] == 1
+    assert sum(answer["skipped"].values()) == 1
+    assert "left out" in fresh.done("import", str(file), "--format", "telegram", *ANA, "--persona", "nikita").out
 
 
 @pytest.mark.parametrize(
@@ -90,6 +122,7 @@ def test_an_import_can_be_repeated(fresh: CommandLine, tmp_path: Path) -> None:
         ("not json", "line 1"),
         ('{"user": "ana", "role": "user", "text": "x"}\n{"user": "ana", "rol": "user", "text": "x"}', "line 2"),
         ('{"user": "ana", "role": "user", "text": ""}', "empty"),
+        ('{"user": "ana", "role": "user", "text": "x"}\n' * 600 + "not json", "line 601"),
     ],
 )
 def test_a_bad_file_says_where_and_records_nothing(fresh: CommandLine, tmp_path: Path, content: str, says: str) -> None:

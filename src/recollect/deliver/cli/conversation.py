@@ -1,6 +1,7 @@
 """Commands for turns: record, import, turns, revise, sessions."""
 
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,6 +9,7 @@ import typer
 
 from recollect.deliver.cli.call import Call, moment
 from recollect.deliver.cli.options import Known, Lane, Limit, Persona, User
+from recollect.errors import InvalidInput
 from recollect.types import Role, Turn
 
 Format = Literal["jsonl", "telegram", "chatgpt", "openai"]
@@ -64,19 +66,42 @@ def import_file(
         str | None, typer.Option("--user", "-u", metavar="USER", help="Whose memory, where the file does not say.")
     ] = None,
     persona: Persona = None,
+    assistant: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Whose messages are the persona's, where it is not said.")
+    ] = None,
 ) -> None:
-    """Record the turns of a file; known ones change nothing."""
-    from recollect.ingest import importing
+    """Record the turns of a file; known ones change nothing.
 
-    turns = list(importing.read(file, format=format_name, user=user, persona=persona))
+    The whole file is checked first: of a file with a mistake nothing is recorded, and the error names the line.
+    """
+    from recollect.clock import system_clock
+    from recollect.deliver import importing
+    from recollect.ingest import validate
+
+    def source() -> importing.Source:
+        return importing.Source(path=file, user=user, persona=persona, assistant=assistant)
+
+    checked, users, now = source(), set[str](), call.at or system_clock()
+    with call.progress("checking") as advance:
+        for number, turn in enumerate(importing.read(checked, format=format_name), 1):
+            try:
+                users.add(validate.turn(turn, now=now).user)
+            except InvalidInput as error:
+                raise InvalidInput(f"{file.name}, turn {number}: {error}") from error
+            advance(checked.passed, checked.size)
+    read, count = source(), 0
+    turns = importing.read(read, format=format_name)
     with call.memory(create=True) as memory, call.progress("importing") as advance:
-        for start in range(0, len(turns), BATCH):
-            memory.record(turns[start : start + BATCH])
-            advance(min(start + BATCH, len(turns)), len(turns))
-    users = len({turn.user for turn in turns})
+        while batch := list(islice(turns, BATCH)):
+            count += len(memory.record(batch))
+            advance(read.passed, read.size)
+    left = ", ".join(f"{why} ({number})" for why, number in sorted(read.skipped.items()))
     call.answer(
-        {"turns": len(turns), "users": users},
-        lambda: f"imported {len(turns):,} turns of {users:,} user{'s' if users != 1 else ''} from {file.name}",
+        {"turns": count, "users": len(users), "skipped": dict(read.skipped)},
+        lambda: (
+            f"imported {count:,} turns of {len(users):,} user{'s' if len(users) != 1 else ''} from {file.name}"
+            + (f"; left out: {left}" if left else "")
+        ),
     )
 
 

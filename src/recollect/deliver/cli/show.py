@@ -6,6 +6,7 @@ The words carry everything (markers, numbers, reasons); colour only helps the ey
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
@@ -17,6 +18,9 @@ from rich.text import Text
 from recollect.assemble.titles import HEADINGS
 from recollect.deliver.cli import tables
 from recollect.types import Context, Item, Json, SectionUse
+
+if TYPE_CHECKING:
+    from recollect.assemble.comparing import Difference
 
 BAR = 28
 """Cells of a bar; its end is the cap."""
@@ -227,6 +231,34 @@ def receipt(built: Context) -> Iterator[RenderableType]:
     if ranked:
         yield Text()
         yield _scores(ranked[:RECALLED])
+
+
+def difference(a: Context, b: Context, found: "Difference") -> RenderableType:
+    """What came, went and changed from one context to the other."""
+    parts: list[RenderableType] = [_side("from", a), _side("to", b), Text()]
+    if found.same_bytes:
+        return Group(*parts, Text("The two are the same, byte for byte.", style="green"))
+    parts += [_line("-", "red", item) for item in found.removed]
+    parts += [_line("+", "green", item) for item in found.added]
+    for change in found.changed:
+        parts += [_line("~", "yellow", change.before), _line("→", "yellow", change.after)]
+    counts = ", ".join(f"{section} {tokens:+,}" for section, tokens in found.sections.items())
+    prefix = "the fixed beginning is the same" if found.same_prefix else "the fixed beginning differs"
+    closing = Text.assemble(("Tokens ", "bold"), f"{found.tokens:+,}", (f"  {counts}", "dim"), f"; {prefix}.")
+    return Group(*parts, Text(), closing)
+
+
+def _side(word: str, built: Context) -> Text:
+    asked = excerpt(_content(built.messages[-1]), length=60) if built.messages else ""
+    return Text.assemble(
+        (f"{word:<5}", "bold"),
+        f"{built.at.strftime('%a %d %b %Y %H:%M %Z')}, recipe {built.recipe}, {built.tokens:,} tokens: ",
+        (f"“{asked}”", "bold green"),
+    )
+
+
+def _line(mark: str, colour: str, item: Item) -> RenderableType:
+    return Striped(Text.assemble((f"{item.section}: ", "bold"), excerpt(item.text)), stripe=mark, style=colour)
 
 
 def excerpt(text: str, *, length: int = EXCERPT) -> str:

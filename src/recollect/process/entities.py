@@ -1,0 +1,92 @@
+"""Who is meant: names in what was found become references to entities that are known, or new ones. Pure.
+
+A reference that was merged into another follows it; a name that is a variant of a known one ("Makesh", "Mukesh") becomes an
+alias of it, unless both were named side by side or a person has said that they are two.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.ids import derived_id
+from recollect.process.candidates import Candidate
+from recollect.process.services import Alike, Finding
+from recollect.types import Entity, EntityType, StoredTurn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """Findings with their references settled, and the entities that are new or have a new alias."""
+
+    findings: tuple[Finding, ...]
+    entities: tuple[Entity, ...]
+
+
+def resolve(findings: Sequence[Finding], known: Sequence[Entity], *, alike: Alike, now: datetime) -> Resolved:
+    book = _Book(known, alike=alike, now=now)
+    settled = tuple(
+        replace(finding, memories=tuple(book.settle(candidate, finding.turn) for candidate in finding.memories))
+        for finding in findings
+    )
+    return Resolved(findings=settled, entities=tuple(book.changed.values()))
+
+
+def follow(ref: str, by_ref: Mapping[str, Entity]) -> str:
+    """Where a reference leads after merges."""
+    seen: set[str] = set()
+    while ref in by_ref and (target := by_ref[ref].merged_into) and ref not in seen:
+        seen.add(ref)
+        ref = target
+    return ref
+
+
+class _Book:
+    """The entities while one batch is settled."""
+
+    def __init__(self, known: Sequence[Entity], *, alike: Alike, now: datetime) -> None:
+        self._by_ref = {entity.key: entity for entity in known if entity.key}
+        self._alike = alike
+        self._now = now
+        self.changed: dict[str, Entity] = {}
+
+    def settle(self, candidate: Candidate, turn: StoredTurn) -> Candidate:
+        if not candidate.entities:
+            return candidate
+        refs = tuple(
+            self._settled(ref, candidate.label if place == 0 else "", turn)
+            for place, ref in enumerate(candidate.entities)
+        )
+        return replace(candidate, entities=tuple(dict.fromkeys(refs)))
+
+    def _settled(self, ref: str, label: str, turn: StoredTurn) -> str:
+        kind, _, slug = ref.partition(":")
+        shown = label or slug.replace("_", " ").title()
+        if ref in self._by_ref:
+            return follow(ref, self._by_ref)
+        entity_type = _entity_type(kind)
+        living = [entity for entity in self._by_ref.values() if entity.merged_into is None]
+        variant = self._alike(shown, entity_type, living)
+        if variant is not None and variant.key is not None:
+            self._put(replace(variant, aliases=tuple(dict.fromkeys((*variant.aliases, shown)))))
+            return variant.key
+        self._put(
+            Entity(
+                id=derived_id("entity", ref),
+                key=ref,
+                label=shown,
+                type=entity_type,
+                origin=turn.origin,
+                sources=(turn.id,),
+                at=turn.at,
+            )
+        )
+        return ref
+
+    def _put(self, entity: Entity) -> None:
+        assert entity.key is not None, "entities are kept by their reference"
+        self._by_ref[entity.key] = entity
+        self.changed[entity.key] = entity
+
+
+def _entity_type(kind: str) -> EntityType:
+    return "org" if kind == "org" else "place" if kind == "place" else "project" if kind == "project" else "person"

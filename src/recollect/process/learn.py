@@ -1,0 +1,193 @@
+"""The step that learns: it reads new entries of the log and writes what they state, promise and ask.
+
+Turns are read in passages of one persona and lane, with a little of what came before. The reading may take seconds (a
+model); what it found is decided on under the user's lock, where a turn that was forgotten or revised meanwhile no longer
+counts. A revised turn takes back what its old words alone had stated.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.ids import derived_id
+from recollect.process import entities
+from recollect.process.decide import Learnt, decide
+from recollect.process.services import Finding, Passage, Services
+from recollect.store import nouns
+from recollect.store.base import (
+    Answers,
+    Change,
+    Log,
+    LogEntry,
+    RecordList,
+    RecordsByEntity,
+    RecordsByKey,
+    RecordsBySource,
+    RowDraft,
+    TurnsById,
+    Window,
+)
+from recollect.types import Entity, Episode, Loop, Memory, Record, StoredTurn
+from recollect.work.cursors import Effect
+from recollect.work.overview import Overview
+from recollect.work.worker import Job, Step
+
+NAME = "extract"
+BATCH = 40
+CONTEXT = 2
+"""How many earlier turns are read along with the first fresh one."""
+LOOKED_AT = 500
+
+
+def due(view: Overview, services: Services) -> Mapping[str, datetime]:
+    """As soon as there is an entry that was not read."""
+    del services
+    position = view.cursors[NAME].position if NAME in view.cursors else 0
+    return {NAME: view.now} if view.head > position else {}
+
+
+async def run(job: Job[Services]) -> Effect:
+    log = Log(after=job.cursor.position, limit=BATCH)
+    entries = (await job.store.read(log))[log]
+    if not entries:
+        return Effect(position=job.view.head)
+    turns = [entry.turn for entry in entries if entry.turn and _readable(entry)]
+    position = entries[-1].seq
+    if not turns:
+        return Effect(position=position)
+    findings = await job.services.extractor(await _passages(job, turns))
+    return _effect(job, turns, findings, position=position)
+
+
+def _readable(entry: LogEntry) -> bool:
+    turn = entry.turn
+    return turn is not None and turn.retired is None and turn.role in ("user", "assistant") and bool(turn.text.strip())
+
+
+async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Passage]:
+    lanes: dict[tuple[str | None, str | None], list[StoredTurn]] = {}
+    for turn in turns:
+        lanes.setdefault((turn.persona, turn.lane), []).append(turn)
+    before = {
+        (persona, lane): Window(persona=persona, lane=lane, limit=CONTEXT, before=fresh[0].place)
+        for (persona, lane), fresh in lanes.items()
+    }
+    answers = await job.store.read(*before.values())
+    return [
+        Passage(
+            turns=(*answers[before[scope]], *fresh),
+            fresh=frozenset(turn.id for turn in fresh),
+            persona=job.services.personas.get(scope[0] or "", scope[0] or "the assistant"),
+            zone=job.view.zone,
+            now=job.now,
+        )
+        for scope, fresh in lanes.items()
+    ]
+
+
+def _effect(job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[Finding], *, position: int) -> Effect:
+    candidates = [candidate for finding in findings for candidate in finding.memories]
+    still = TurnsById(ids=tuple(dict.fromkeys(turn.id for turn in turns)))
+    revised = RecordsBySource(turns=tuple(turn.id for turn in turns if turn.version > 1))
+    by_key = RecordsByKey(noun="memory", keys=tuple(dict.fromkeys(candidate.key for candidate in candidates)))
+    by_entity = RecordsByEntity(
+        noun="memory",
+        refs=tuple(dict.fromkeys(ref for candidate in candidates for ref in candidate.entities)),
+        statuses=("ACTIVE",),
+        limit=LOOKED_AT,
+    )
+    known = RecordList(noun="entity", limit=LOOKED_AT)
+    opened = RecordList(noun="loop", statuses=("open",), limit=LOOKED_AT)
+
+    def decided(answers: Answers) -> Change:
+        live = {turn.id: turn for turn in answers[still]}
+        fresh = [replace(f, turn=live[f.turn.id]) for f in findings if _same(live.get(f.turn.id), f.turn)]
+        taken_back = _taken_back(nouns.all_records(answers[revised]), live)
+        gone = {record.id for record in taken_back}
+        resolved = entities.resolve(fresh, nouns.records(answers[known], Entity), alike=job.services.alike, now=job.now)
+        held = [
+            memory
+            for memory in {m.id: m for m in nouns.records((*answers[by_key], *answers[by_entity]), Memory)}.values()
+            if memory.id not in gone
+        ]
+        learnt = [Learnt(candidate=c, turn=f.turn) for f in resolved.findings for c in f.memories]
+        memories = decide(learnt, held, stems=job.services.indexer.stems, now=job.now)
+        loops = [loop for loop in nouns.records(answers[opened], Loop) if loop.id not in gone]
+        records: list[Record] = [*resolved.entities, *memories, *_episodes(memories), *_loops(resolved.findings, loops)]
+        return Change(
+            records=tuple(draft(record, job=job) for record in records),
+            retire=tuple(sorted(gone)),
+            retired_at=job.now if gone else None,
+        )
+
+    return Effect(position=position, queries=(still, revised, by_key, by_entity, known, opened), decide=decided)
+
+
+def _same(live: StoredTurn | None, read: StoredTurn) -> bool:
+    return live is not None and live.version == read.version
+
+
+def _taken_back(records: Sequence[Record], live: Mapping[str, StoredTurn]) -> list[Record]:
+    """What rests on a revised turn alone; a memory that others support, or that a person pinned, stays."""
+    return [
+        record
+        for record in records
+        if record.noun in ("memory", "loop", "episode")
+        and set(record.sources) <= {turn.id for turn in live.values() if turn.version > 1}
+        and not (isinstance(record, Memory) and (record.pinned or record.source != "shadow_extraction"))
+    ]
+
+
+def _episodes(memories: Sequence[Memory]) -> list[Episode]:
+    """An event is remembered as something that happened as well."""
+    return [
+        Episode(
+            id=derived_id("episode", memory.id),
+            text=memory.text,
+            persona=memory.persona,
+            origin=memory.origin,
+            sources=memory.sources,
+            entities=memory.entities,
+            at=memory.at,
+            importance=memory.importance,
+            topics=tuple(ref.partition(":")[2] for ref in memory.entities),
+        )
+        for memory in memories
+        if memory.category == "EVENT" and memory.status == "ACTIVE" and memory.version == 0
+    ]
+
+
+def _loops(findings: Sequence[Finding], opened: Sequence[Loop]) -> list[Loop]:
+    """New loops; one that is open with the same words already is not opened twice."""
+    said = {(loop.persona, loop.text.casefold()) for loop in opened}
+    fresh: list[Loop] = []
+    for finding in findings:
+        turn = finding.turn
+        for candidate in finding.loops:
+            place = (turn.persona, candidate.text.casefold())
+            if place in said:
+                continue
+            said.add(place)
+            fresh.append(
+                Loop(
+                    id=derived_id("loop", turn.id, candidate.text),
+                    text=candidate.text,
+                    persona=turn.persona,
+                    lane=turn.lane,
+                    origin=turn.origin,
+                    sources=(turn.id,),
+                    at=turn.at,
+                    due=candidate.due,
+                    kind=candidate.kind,
+                    owner=candidate.owner,
+                )
+            )
+    return fresh
+
+
+def draft(record: Record, *, job: Job[Services]) -> RowDraft:
+    """The version to write, counted and indexed."""
+    return nouns.indexed(record, index=job.services.indexer, now=job.now)
+
+
+STEP: Step[Services] = Step(name=NAME, due=due, run=run)
