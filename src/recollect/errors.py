@@ -1,11 +1,18 @@
 """One error tree. A docstring is the error's default message; HTTP codes and exit codes are mapped at the edge."""
 
+import re
+
 
 class RecollectError(Exception):
     """Something went wrong in Recollect."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip())
+
+    @classmethod
+    def kind(cls) -> str:
+        """The error's name in answers: `ImpossibleBudget` is `impossible_budget`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
 class InvalidInput(RecollectError):

@@ -34,7 +34,9 @@ class Settings(BaseModel):
 
     concurrency: Amount = Field(8, description="Requests that one process works on at the same time.")
     waiting: int = Field(16, ge=0, description="Requests that may wait for their turn; more are answered 503.")
-    patience_seconds: Seconds = Field(1.0, description="How long a request waits for its turn before it is answered 503.")
+    patience_seconds: Seconds = Field(
+        1.0, description="How long a request waits for its turn before it is answered 503."
+    )
     rate: float = Field(100.0, ge=0, description="Requests a second of one key, over all processes; 0 sets no limit.")
     burst: Amount = Field(200, description="Requests that a key may send at once.")
 
@@ -45,12 +47,20 @@ class Settings(BaseModel):
     send_seconds: Seconds = Field(30.0, description="How long a client may take to read a piece of the answer.")
     stop_seconds: Amount = Field(20, description="How long running requests may take to finish when the service stops.")
 
-    key_seconds: float = Field(1.0, ge=0, description="How long a key that was checked is believed; a revoked one ends then.")
-    run_key: SecretStr | None = Field(None, description="The digest of a key that is valid for this run alone (set by `serve`).")
+    key_seconds: float = Field(
+        1.0, ge=0, description="How long a key that was checked is believed; a revoked one ends then."
+    )
+    run_key: SecretStr | None = Field(
+        None, description="The digest of a key that is valid for this run alone (set by `serve`)."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
-    backups: str | None = Field(None, description="The folder that backups over HTTP are written to; with none, there are none.")
+    backups: str | None = Field(
+        None, description="The folder that backups over HTTP are written to; with none, there are none."
+    )
 
-    telegram_secret: SecretStr | None = Field(None, description="The secret token of the Telegram webhook; with none, it is closed.")
+    telegram_secret: SecretStr | None = Field(
+        None, description="The secret token of the Telegram webhook; with none, it is closed."
+    )
     telegram_bot: int = Field(0, description="The id of the Telegram bot (the number before the colon of its token).")
     telegram_username: str | None = Field(None, description="The Telegram bot's name, without @.")
     telegram_persona: str | None = Field(None, description="The persona that speaks on Telegram.")

@@ -150,9 +150,9 @@ class Keys:
 def _scopes(given: Iterable[str], *, user: str | None) -> tuple[Scope, ...]:
     wanted = set(given)
     if unknown := wanted - set(SCOPES):
-        raise InvalidInput(f"there is no scope {sorted(unknown)[0]!r}; use {', '.join(SCOPES)}")
+        raise InvalidInput(f"there is no scope {min(unknown)!r}; use {', '.join(SCOPES)}")
     if user is not None and (wide := wanted - set(USUAL)):
-        raise InvalidInput(f"a key of one user cannot have the scope {sorted(wide)[0]!r}")
+        raise InvalidInput(f"a key of one user cannot have the scope {min(wide)!r}")
     if not wanted:
         raise InvalidInput("a key needs at least one scope")
     return tuple(scope for scope in SCOPES if scope in wanted)
@@ -160,6 +160,7 @@ def _scopes(given: Iterable[str], *, user: str | None) -> tuple[Scope, ...]:
 
 def _read(document: Document) -> ApiKey:
     values: dict[str, Any] = json.loads(document.body)
-    times = ("created_at", "expires_at", "revoked_at")
-    read = {name: datetime.fromisoformat(values[name]) if values[name] else None for name in times}
-    return ApiKey(**{**values, **read, "scopes": tuple(values["scopes"])})
+    for name in ("created_at", "expires_at", "revoked_at"):
+        values[name] = datetime.fromisoformat(values[name]) if values[name] else None
+    values["scopes"] = tuple(values["scopes"])
+    return ApiKey(**values)

@@ -3,7 +3,7 @@
 A request meets, in this order: its id, log line and metrics; the gate (key, rate); its body; its turn; the route.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -107,9 +107,7 @@ def _stack(app: FastAPI, service: Service) -> None:
 
 def _reference(app: FastAPI) -> Callable[[], HTMLResponse]:
     def docs() -> HTMLResponse:
-        return HTMLResponse(
-            reference.page(app.openapi()), headers={"Content-Security-Policy": reference.POLICY}
-        )
+        return HTMLResponse(reference.page(app.openapi()), headers={"Content-Security-Policy": reference.POLICY})
 
     return docs
 
@@ -130,5 +128,5 @@ def _describe_keys(app: FastAPI) -> None:
 
 
 @asynccontextmanager
-async def _nothing(app: FastAPI) -> AsyncIterator[None]:
+async def _nothing(app: FastAPI) -> AsyncGenerator[None]:
     yield

@@ -19,9 +19,7 @@ class Bucket:
 class Buckets:
     """The buckets of one process. With several processes each gets its share of the rate, since requests spread over them."""
 
-    def __init__(
-        self, *, rate: float, burst: int, share: int = 1, now: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, *, rate: float, burst: int, share: int = 1, now: Callable[[], float] = time.monotonic) -> None:
         self._rate = rate
         self._burst = max(1.0, burst / share)
         self._share = share

@@ -5,7 +5,6 @@ What is not found has one message, whatever it was: an answer must not tell "not
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -54,11 +53,6 @@ def status_of(error: RecollectError) -> int:
     return next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
 
 
-def type_of(error: type[RecollectError]) -> str:
-    """The error's name in answers: `ImpossibleBudget` is `impossible_budget`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", error.__name__).lower()
-
-
 def message_of(error: RecollectError) -> str:
     return str(NotFound()) if isinstance(error, NotFound) else str(error)
 
@@ -88,7 +82,7 @@ def request_id_of(scope: Scope) -> str:
 def answer(error: RecollectError, scope: Scope) -> Response:
     """The error as a response."""
     status = status_of(error)
-    body = body_of(type_of(type(error)), message_of(error), request_id=request_id_of(scope))
+    body = body_of(error.kind(), message_of(error), request_id=request_id_of(scope))
     return Response(body, status_code=status, media_type=JSON, headers=headers_of(error, status=status))
 
 

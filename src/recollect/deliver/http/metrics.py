@@ -3,7 +3,7 @@
 import os
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector  # pyright: ignore[reportMissingTypeStubs] -- typed, without a marker
+from prometheus_client.multiprocess import MultiProcessCollector
 
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """Where the processes of one service keep their counts, so that each can answer for all."""

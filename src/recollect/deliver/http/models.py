@@ -3,29 +3,41 @@
 The models of records are made from the nouns themselves, so that a field is written down once.
 """
 
-from dataclasses import MISSING, Field as DataField, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from dataclasses import Field as DataField
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Generic, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, Generic, Optional, TypeVar, get_type_hints
 
 from fastapi.responses import Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, TypeAdapter, create_model
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StringConstraints,
+    TypeAdapter,
+    create_model,
+)
 from typing_extensions import TypeAliasType
 
+from recollect.deliver.cursors import LARGEST
+from recollect.errors import InvalidInput
 from recollect.store.nouns import NOUNS
-from recollect.types import HitKind, Json, Origin, Part, Record, RecordKind, Role, Turn
+from recollect.types import HitKind, Json, Origin, Part, RecordKind, Role, Turn
 
 T = TypeVar("T")
 
 MOST_LISTED = 1_000
 MOST_TURNS = 1_000
-LARGEST = 2**63 - 1
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\x00]+$")]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1_000_000, pattern=r"^[^\x00]+$")]
 Known = Annotated[int, Field(ge=0, le=LARGEST)]
 Moment = AwareDatetime
-Value = TypeAliasType("Value", "None | bool | int | FiniteFloat | Words | list[Value] | dict[Words, Value]")
+Value = TypeAliasType("Value", "bool | int | FiniteFloat | Words | list[Value] | dict[Words, Value] | None")
 Words = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 
 
@@ -53,8 +65,8 @@ class NewTurn(Strict):
     snapshot: Name | None = None
 
     def turn(self, *, user: str, id: str | None) -> Turn:
-        given = {name: getattr(self, name) for name in type(self).model_fields}
-        return Turn(**{**given, "user": user, "id": self.id or id})
+        values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields}
+        return Turn(**values | {"user": user, "id": self.id or id})
 
 
 class Recorded(BaseModel):
@@ -144,17 +156,21 @@ class BackupRequest(Strict):
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
 
+class Head(BaseModel):
+    head: int
+
+
 class Done(BaseModel):
     """How many things a call was about."""
 
     count: int
 
 
-class Page(BaseModel, Generic[T]):
-    """A piece of a list. With `next`, ask again with it as `cursor`."""
+class Versions(BaseModel, Generic[T]):
+    """Every version of one record, oldest first."""
 
-    items: list[T]
-    next: str | None = None
+    kind: RecordKind
+    versions: list[T]
 
 
 class Receipt(BaseModel):
@@ -181,9 +197,9 @@ def _checked(hint: Any) -> Any:
     if hint is str:
         return Words
     if hint == str | None:
-        return Words | None
+        return Optional[Words]  # noqa: UP045 -- `|` does not take an annotated type here
     if hint == datetime | None or hint is datetime:
-        return Moment | None
+        return Optional[Moment]  # noqa: UP045 -- as above
     return hint
 
 
@@ -198,6 +214,7 @@ def addition(noun: RecordKind) -> type[Strict]:
             made[name] = (hint, None if field.default is MISSING else field.default)
     if noun in ("memory", "episode", "loop", "thought", "summary"):
         made["text"] = (Text, ...)
+    made["id"] = (Optional[Name], Field(None, description="An id of your own; adding it again changes nothing."))
     return create_model(f"New{NOUNS[noun].__name__}", __base__=Strict, **made)
 
 
@@ -213,6 +230,13 @@ def given(request: Strict) -> dict[str, Any]:
     return {name: getattr(request, name) for name in request.model_fields_set}
 
 
+def free(fields: Mapping[str, Json], *taken: str) -> dict[str, Json]:
+    """Fields of the caller's own choosing, none of which may be called like an argument of the call they go to."""
+    if clash := fields.keys() & {*taken, "self"}:
+        raise InvalidInput(f"{min(clash)!r} cannot be the name of a field here")
+    return dict(fields)
+
+
 @cache
 def adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
@@ -222,7 +246,3 @@ def reply(value: object, kind: Any, *, status: int = 200) -> Response:
     """A value of that type as the answer. Written by Pydantic at once, which is several times as fast as by way of
     dictionaries."""
     return Response(adapter(kind).dump_json(value), status_code=status, media_type="application/json")
-
-
-def noun_of(cls: type[Record]) -> RecordKind:
-    return cast(RecordKind, cls.noun)

@@ -37,7 +37,9 @@ def page(api: Mapping[str, Any]) -> str:
 def _route(method: str, path: str, route: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
     head = f'<span class="m">{method.upper()}</span><code>{html.escape(path)}</code>'
     words = html.escape(route.get("description", route.get("summary", "")))
-    rows = [_row(p["name"], p["in"], p.get("schema", {}), p.get("description", "")) for p in route.get("parameters", ())]
+    rows = [
+        _row(p["name"], p["in"], p.get("schema", {}), p.get("description", "")) for p in route.get("parameters", ())
+    ]
     for media, content in route.get("requestBody", {}).get("content", {}).items():
         rows += _body(media, content.get("schema", {}), schemas)
     return f"<details><summary>{head}</summary><p class=p>{words}</p><table>{''.join(rows)}</table></details>"
@@ -47,7 +49,9 @@ def _body(media: str, schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> 
     found = schemas.get(str(schema.get("$ref", "")).rpartition("/")[2])
     if not found:
         return [_row("(body)", media, schema, "")]
-    return [_row(name, "body", field, field.get("description", "")) for name, field in found.get("properties", {}).items()]
+    return [
+        _row(name, "body", field, field.get("description", "")) for name, field in found.get("properties", {}).items()
+    ]
 
 
 def _row(name: str, place: str, schema: Mapping[str, Any], words: str) -> str:

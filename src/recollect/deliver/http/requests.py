@@ -56,7 +56,7 @@ class Requests:
                 await self._app(scope, receive, sending)
             except ClientGone:
                 status = status or GONE
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 -- the edge: whatever it was, the client gets an answer and the log a line
                 failure = error
                 if not status:
                     await send_error(RecollectError("Something went wrong in the service."), scope, sending)

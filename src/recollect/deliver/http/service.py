@@ -34,5 +34,3 @@ class Service:
         service: object = request.app.state.service
         assert isinstance(service, Service), "create_app puts it there"
         return service
-
-

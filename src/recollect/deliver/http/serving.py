@@ -8,7 +8,7 @@ import ipaddress
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import uvicorn
@@ -34,12 +34,10 @@ def application() -> FastAPI:
     """The service of this process's environment."""
     settings = Settings.read(os.environ)
     logs.configure(settings.log_level)
-    memory = Recollect(
-        settings.data, recipe=settings.recipe, model=settings.model, tokenizer=settings.tokenizer
-    )
+    memory = Recollect(settings.data, recipe=settings.recipe, model=settings.model, tokenizer=settings.tokenizer)
 
     @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
+    async def life(app: FastAPI) -> AsyncGenerator[None]:
         async with memory:
             yield
 

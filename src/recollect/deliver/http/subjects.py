@@ -75,6 +75,7 @@ def _tenant_wide(scope: Scope) -> Callable[[Request], Tenancy]:
 
 Reading = Annotated[Subject, Depends(_in_path("read", known=True))]
 """A user of whom something was written; anybody else is not found."""
+Asking = Annotated[Subject, Depends(_in_path("read", known=False))]
 Writing = Annotated[Subject, Depends(_in_path("write", known=False))]
 Changing = Annotated[Subject, Depends(_in_path("write", known=True))]
 Forgetting = Annotated[Subject, Depends(_in_path("forget", known=True))]

@@ -1,7 +1,7 @@
 """Spans for OpenTelemetry, if it is installed and configured: one a request, named as the GenAI conventions name the
 operations on a memory. They carry ids and codes, never content."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol
 
@@ -62,7 +62,7 @@ class NoTracing:
     """Where OpenTelemetry is not installed."""
 
     @contextmanager
-    def span(self, scope: Scope) -> Iterator[Span]:
+    def span(self, scope: Scope) -> Generator[Span]:
         yield _Nothing()
 
 
@@ -77,7 +77,7 @@ class OpenTelemetry:
         self._kind = trace.SpanKind.SERVER
 
     @contextmanager
-    def span(self, scope: Scope) -> Iterator[Span]:
+    def span(self, scope: Scope) -> Generator[Span]:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         parent = self._extract(headers)
         with self._tracer.start_as_current_span("request", context=parent, kind=self._kind) as span:
@@ -101,7 +101,7 @@ class _Recorded:
             attributes["http.route"] = route
         if operation:
             attributes |= {"gen_ai.operation.name": operation, "gen_ai.provider.name": "recollect"}
-        if status >= 500:  # noqa: PLR2004 -- the first status that is the server's fault
+        if status >= 500:
             attributes["error.type"] = str(status)
         self._span.set_attributes(attributes)
 

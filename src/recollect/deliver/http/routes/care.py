@@ -12,7 +12,7 @@ from recollect import __version__
 from recollect.deliver.http.metrics import MEDIA_TYPE
 from recollect.deliver.http.models import reply
 from recollect.deliver.http.service import Service
-from recollect.deliver.http.subjects import Measuring
+from recollect.deliver.http.subjects import Measuring, Operating
 from recollect.errors import StoreError
 from recollect.store.base import Health
 
@@ -79,6 +79,12 @@ async def readyz(request: Request) -> Response:
     answers, problems = await _pulse(request).take(Service.of(request))
     condition = Condition(status="ready" if answers else "not ready", version=__version__, problems=problems)
     return reply(condition, Condition, status=200 if answers else 503)
+
+
+@router.get("/v1/health", response_model=Health)
+async def health(tenancy: Operating) -> Response:
+    """What the store says of itself."""
+    return reply(await tenancy.memory.health(), Health)
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

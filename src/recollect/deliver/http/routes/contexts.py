@@ -1,8 +1,8 @@
 """Contexts and searches, their snapshots, and the past again."""
 
 import json
-from datetime import timedelta
-from typing import Annotated
+from datetime import datetime, timedelta
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -11,19 +11,20 @@ from recollect import Recipe
 from recollect.assemble import recipe_book
 from recollect.assemble.replaying import Trial
 from recollect.clock import micros
-from recollect.deliver import plain
+from recollect.deliver import cursors, plain
+from recollect.deliver.cursors import Page
 from recollect.deliver.http import paging
 from recollect.deliver.http.models import (
     BacktestRequest,
     ContextRequest,
+    Moment,
     Name,
-    Page,
     Receipt,
     SearchRequest,
     given,
     reply,
 )
-from recollect.deliver.http.subjects import Consulting, Reading, subject_of
+from recollect.deliver.http.subjects import Consulting, Reading, Subject, subject_of
 from recollect.errors import InvalidInput, NotFound
 from recollect.store.base import StoredSnapshot
 from recollect.types import Context, Hit, Json
@@ -38,7 +39,7 @@ TIES = 32
 async def context(request: Request, body: ContextRequest) -> Response:
     """What the model should see for this message: no model is called, and the same state gives the same bytes."""
     subject = subject_of(request, user=body.user, scope="read")
-    asked = given(body) | {"user": subject.user}
+    asked: dict[str, Any] = given(body) | {"user": subject.user}
     if body.recipe is not None:
         asked["recipe"] = recipe_of(body.recipe)
     return reply(await subject.memory.context(**asked), Context)
@@ -48,26 +49,32 @@ async def context(request: Request, body: ContextRequest) -> Response:
 async def search(request: Request, body: SearchRequest) -> Response:
     """The turns, memories, episodes and summaries that answer best, best first."""
     subject = subject_of(request, user=body.user, scope="read")
-    hits = await subject.memory.search(**given(body) | {"user": subject.user})
+    asked: dict[str, Any] = given(body) | {"user": subject.user}
+    hits = await subject.memory.search(**asked)
     return reply(Page[Hit](items=hits), Page[Hit])
 
 
 @router.get("/v1/users/{user}/snapshots", response_model=Page[Receipt])
-async def snapshots(subject: Reading, limit: paging.Limit = 50, cursor: paging.Cursor = None) -> Response:
+async def snapshots(
+    subject: Reading,
+    before: Annotated[Moment | None, Query(description="Only those taken earlier.")] = None,
+    limit: paging.Limit = 50,
+    cursor: paging.Cursor = None,
+) -> Response:
     """The records of past contexts, newest first."""
-    found = await _snapshots(subject, limit=limit + 1, cursor=cursor)
+    found = await _snapshots(subject, limit=limit + 1, before=before, cursor=cursor)
     page = found[:limit]
-    more = paging.pack(micros(page[-1].at), page[-1].id) if len(found) > limit else None
+    more = cursors.pack(micros(page[-1].at), page[-1].id) if len(found) > limit else None
     return reply(Page[Receipt](items=[_receipt(one) for one in page], next=more), Page[Receipt])
 
 
-async def _snapshots(subject: Reading, *, limit: int, cursor: str | None) -> list[StoredSnapshot]:
+async def _snapshots(
+    subject: Subject, *, limit: int, before: datetime | None, cursor: str | None
+) -> list[StoredSnapshot]:
     if cursor is None:
-        return await subject.memory.snapshots(user=subject.user, limit=limit)
-    at, last = paging.unpack(cursor, int, str)
-    place = paging.place(paging.pack(at, 0))
-    assert place is not None, "it was just packed"
-    before = place[0] + timedelta(microseconds=1)
+        return await subject.memory.snapshots(user=subject.user, limit=limit, before=before)
+    at, last = cursors.unpack(cursor, int, str)
+    before = cursors.moment(at) + timedelta(microseconds=1)
     found = await subject.memory.snapshots(user=subject.user, limit=limit + TIES, before=before)
     given_before = [number for number, one in enumerate(found) if one.id == last]
     start = given_before[0] + 1 if given_before else 0
@@ -100,8 +107,14 @@ async def diff(subject: Reading, a: Annotated[Name, Query()], b: Annotated[Name,
 @router.post("/v1/users/{user}/backtest", response_model=list[Trial])
 async def backtest(subject: Reading, body: BacktestRequest) -> Response:
     """Another recipe over the recorded conversation: for each of the user's turns, the context it would have had."""
-    asked = given(body) | {"recipe": recipe_of(body.recipe), "limit": body.limit}
-    return reply(await subject.memory.backtest(user=subject.user, **asked), list[Trial])
+    trials = await subject.memory.backtest(
+        user=subject.user,
+        recipe=recipe_of(body.recipe),
+        persona=body.persona,
+        lane=body.lane,
+        limit=body.limit,
+    )
+    return reply(trials, list[Trial])
 
 
 @router.get("/v1/recipes", response_model=list[Recipe])

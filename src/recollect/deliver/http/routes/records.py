@@ -2,17 +2,34 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
+from recollect.deliver import cursors
+from recollect.deliver.cursors import Page
 from recollect.deliver.http import models, paging
 from recollect.deliver.http.idempotency import IdempotencyKey, derived
-from recollect.deliver.http.models import Known, Name, Page, Strict, given, reply
+from recollect.deliver.http.models import Known, Name, Strict, Versions, given, reply
 from recollect.deliver.http.subjects import Changing, Reading, Subject, Writing
 from recollect.errors import NotFound
-from recollect.types import Entity, Episode, Loop, Memory, Record, RecordKind, Session, Summary, SummaryKind, Thought
+from recollect.types import (
+    Entity,
+    Episode,
+    Loop,
+    Memory,
+    Profile,
+    Progress,
+    Record,
+    RecordKind,
+    Session,
+    Slot,
+    State,
+    Summary,
+    SummaryKind,
+    Thought,
+)
 
 Persona = Annotated[Name | None, Query(description="Only this persona's.")]
 
@@ -37,7 +54,11 @@ SHELVES = (
     Shelf("summaries", Summary),
     Shelf("sessions", Session),
     Shelf("entities", Entity),
+    Shelf("slots", Slot),
 )
+
+
+Anything = Memory | Episode | Loop | Thought | Summary | Session | Entity | State | Profile | Slot | Progress
 
 
 def routers() -> list[APIRouter]:
@@ -59,7 +80,7 @@ def _page(found: list[Any], cls: type[Record], *, limit: int, more: bool = True)
     return reply(page(items=found, next=paging.after(found, limit=limit) if more else None), page)
 
 
-def _listings() -> APIRouter:  # noqa: C901 -- seven short functions
+def _listings() -> APIRouter:
     """The lists; each takes the filters that the library's own call takes."""
     router = APIRouter(prefix="/v1/users/{user}")
 
@@ -80,7 +101,7 @@ def _listings() -> APIRouter:  # noqa: C901 -- seven short functions
             status=_status(status),
             entity=entity,
             limit=limit,
-            after=paging.place(cursor),
+            after=cursors.place(cursor),
             known=known,
         )
         return _page(found, Memory, limit=limit, more=entity is None)
@@ -128,7 +149,7 @@ def _listings() -> APIRouter:  # noqa: C901 -- seven short functions
     ) -> Response:
         """Summaries, newest first."""
         found = await subject.memory.summaries(
-            user=subject.user, persona=persona, limit=limit, after=paging.place(cursor)
+            user=subject.user, persona=persona, limit=limit, after=cursors.place(cursor)
         )
         kept = [summary for summary in found if kind in (None, summary.kind)]
         return reply(Page[Summary](items=kept, next=paging.after(found, limit=limit)), Page[Summary])
@@ -161,7 +182,7 @@ async def _listed(
     cursor: str | None,
     **filters: object,
 ) -> Response:
-    found = await call(user=subject.user, limit=limit, after=paging.place(cursor), **filters)
+    found = await call(user=subject.user, limit=limit, after=cursors.place(cursor), **filters)
     return _page(found, cls, limit=limit)
 
 
@@ -181,9 +202,9 @@ def _adding(router: APIRouter, shelf: Shelf) -> None:
         body: Strict,
         idempotency_key: IdempotencyKey = None,
     ) -> Response:
-        made = await subject.memory.add(
-            shelf.noun, user=subject.user, id=derived(idempotency_key), **given(body)
-        )
+        fields = given(body)
+        own = fields.pop("id", None)
+        made = await subject.memory.add(shelf.noun, user=subject.user, id=own or derived(idempotency_key), **fields)
         return reply(made, shelf.cls, status=201)
 
     add.__annotations__["body"] = model
@@ -205,15 +226,15 @@ def _changing(router: APIRouter, shelf: Shelf) -> None:
 
 def _versions() -> APIRouter:
     router = APIRouter(tags=["records"])
-    anything = cast(Any, Memory | Episode | Loop | Thought | Summary | Session | Entity)
 
-    @router.get("/v1/users/{user}/records/{id}/versions", response_model=list[anything])
+    @router.get("/v1/users/{user}/records/{id}/versions", response_model=Versions[Anything])
     async def versions(subject: Reading, id: Name) -> Response:
         """Every version of any record, oldest first."""
         found = await subject.memory.history(user=subject.user, id=id)
         if not found:
             raise NotFound
-        return reply(found, list[type(found[0])])
+        kind: Any = Versions.__class_getitem__(type(found[0]))
+        return reply(kind(kind=found[0].noun, versions=found), kind)
 
     return router
 

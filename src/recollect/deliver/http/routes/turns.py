@@ -5,9 +5,21 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 
+from recollect.deliver import cursors
+from recollect.deliver.cursors import Page
 from recollect.deliver.http import paging
 from recollect.deliver.http.idempotency import IdempotencyKey, derived
-from recollect.deliver.http.models import MOST_TURNS, Known, Moment, Name, NewTurn, Page, Recorded, Revision, reply
+from recollect.deliver.http.models import (
+    MOST_LISTED,
+    MOST_TURNS,
+    Known,
+    Moment,
+    Name,
+    NewTurn,
+    Recorded,
+    Revision,
+    reply,
+)
 from recollect.deliver.http.service import Service
 from recollect.deliver.http.subjects import Changing, Reading, subject_of
 from recollect.errors import NotFound
@@ -37,7 +49,7 @@ async def record(
 @router.get("/v1/users/{user}/turns", response_model=Page[StoredTurn])
 async def turns(
     subject: Reading,
-    id: Annotated[list[Name] | None, Query(max_length=paging.MOST_LISTED)] = None,
+    id: Annotated[list[Name] | None, Query(max_length=MOST_LISTED)] = None,
     persona: Annotated[Name | None, Query()] = None,
     lane: Annotated[Name | None, Query()] = None,
     session: Annotated[Name | None, Query()] = None,
@@ -49,7 +61,7 @@ async def turns(
     cursor: paging.Cursor = None,
 ) -> Response:
     """Turns in the conversation's order."""
-    begin = max(0, min(int(paging.unpack(cursor, int)[0]), paging.LARGEST)) if cursor else after
+    begin = int(cursors.unpack(cursor, int)[0]) if cursor else after
     found = await subject.memory.turns(
         user=subject.user,
         ids=id,
@@ -62,7 +74,7 @@ async def turns(
         limit=limit,
         known=known,
     )
-    more = paging.pack(found[-1].place) if id is None and len(found) >= limit else None
+    more = cursors.pack(found[-1].place) if id is None and len(found) >= limit else None
     return reply(Page[StoredTurn](items=found, next=more), Page[StoredTurn])
 
 

@@ -1,7 +1,5 @@
 """Due work on demand, and who is who, for a memory that can."""
 
-from typing import Any
-
 from fastapi import APIRouter
 
 from recollect import Recollect
