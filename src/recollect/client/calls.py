@@ -15,8 +15,7 @@ from urllib.parse import quote
 
 import httpx
 
-from recollect.assemble import comparing
-from recollect.assemble.comparing import Difference
+from recollect.assemble.diff import Difference, diff
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.client.transport import Transport, adapter
@@ -224,7 +223,7 @@ class Client:
 
     async def diff(self, a: Context, b: Context) -> Difference:
         """What changed from one context to another; no service is asked."""
-        return comparing.diff(a, b)
+        return diff(a, b)
 
     async def backtest(
         self,
@@ -451,7 +450,7 @@ def _snapshot(values: Mapping[str, Any]) -> StoredSnapshot:
         at=datetime.fromisoformat(values["at"]),
         known=values["known"],
         full=values["full"],
-        body=json.dumps(values["body"], ensure_ascii=False, sort_keys=True, separators=(",", ":")),
+        body=json.dumps(values["body"], ensure_ascii=False, separators=(",", ":")),
     )
 
 

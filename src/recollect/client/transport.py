@@ -83,8 +83,14 @@ class Transport:
                 if not response.is_success:
                     await response.aread()
                     raise error_of(response)
-                async for line in response.aiter_lines():
-                    yield line
+                # Not by httpx's own lines, which end at every separator that Unicode knows: JSON lines end at \n.
+                rest = b""
+                async for piece in response.aiter_bytes():
+                    *whole, rest = (rest + piece).split(b"\n")
+                    for line in whole:
+                        yield line.decode()
+                if rest:
+                    yield rest.decode()
         except httpx.TransportError as error:
             raise ServiceError(f"GET {path}: {type(error).__name__}") from error
 

@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields
 from dataclasses import Field as DataField
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Generic, Optional, TypeVar, get_type_hints
+from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 from fastapi.responses import Response
 from pydantic import (
@@ -39,6 +39,9 @@ Known = Annotated[int, Field(ge=0, le=LARGEST)]
 Moment = AwareDatetime
 Value = TypeAliasType("Value", "bool | int | FiniteFloat | Words | list[Value] | dict[Words, Value] | None")
 Words = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+MaybeName = Name | None
+MaybeWords = Words | None
+MaybeMoment = Moment | None
 
 
 class Strict(BaseModel):
@@ -66,7 +69,8 @@ class NewTurn(Strict):
 
     def turn(self, *, user: str, id: str | None) -> Turn:
         values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields}
-        return Turn(**values | {"user": user, "id": self.id or id})
+        values |= {"user": user, "id": self.id or id}
+        return Turn(**values)
 
 
 class Recorded(BaseModel):
@@ -197,9 +201,9 @@ def _checked(hint: Any) -> Any:
     if hint is str:
         return Words
     if hint == str | None:
-        return Optional[Words]  # noqa: UP045 -- `|` does not take an annotated type here
+        return MaybeWords
     if hint == datetime | None or hint is datetime:
-        return Optional[Moment]  # noqa: UP045 -- as above
+        return MaybeMoment
     return hint
 
 
@@ -214,7 +218,7 @@ def addition(noun: RecordKind) -> type[Strict]:
             made[name] = (hint, None if field.default is MISSING else field.default)
     if noun in ("memory", "episode", "loop", "thought", "summary"):
         made["text"] = (Text, ...)
-    made["id"] = (Optional[Name], Field(None, description="An id of your own; adding it again changes nothing."))
+    made["id"] = (MaybeName, Field(None, description="An id of your own; adding it again changes nothing."))
     return create_model(f"New{NOUNS[noun].__name__}", __base__=Strict, **made)
 
 

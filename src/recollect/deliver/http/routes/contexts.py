@@ -9,9 +9,10 @@ from fastapi.responses import Response
 
 from recollect import Recipe
 from recollect.assemble import recipe_book
+from recollect.assemble.diff import Difference
 from recollect.assemble.replaying import Trial
 from recollect.clock import micros
-from recollect.deliver import cursors, plain
+from recollect.deliver import cursors
 from recollect.deliver.cursors import Page
 from recollect.deliver.http import paging
 from recollect.deliver.http.models import (
@@ -96,12 +97,12 @@ async def replay(subject: Reading, id: Name) -> Response:
     return reply(await subject.memory.replay(user=subject.user, snapshot=id), Context)
 
 
-@router.get("/v1/users/{user}/diff", response_model=dict[str, Json])
+@router.get("/v1/users/{user}/diff", response_model=Difference)
 async def diff(subject: Reading, a: Annotated[Name, Query()], b: Annotated[Name, Query()]) -> Response:
     """What changed from the context of one snapshot to that of another."""
     first = await subject.memory.replay(user=subject.user, snapshot=a)
     second = await subject.memory.replay(user=subject.user, snapshot=b)
-    return Response(plain.text(await subject.memory.diff(first, second)), media_type="application/json")
+    return reply(await subject.memory.diff(first, second), Difference)
 
 
 @router.post("/v1/users/{user}/backtest", response_model=list[Trial])
