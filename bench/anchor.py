@@ -95,9 +95,7 @@ def addressee(case: Case) -> Sequence[StoredTurn]:
 
 
 def ranked(case: Case) -> Sequence[StoredTurn]:
-    found = candidates(
-        case.message.text, speaker=case.message.speaker, window=case.window, at=case.message.at
-    )
+    found = candidates(case.message.text, speaker=case.message.speaker, window=case.window, at=case.message.at)
     return [candidate.turn for candidate in found]
 
 

@@ -62,9 +62,7 @@ async def reply(context: Context) -> str:
     )
     if not key:
         shown = [item.text for item in context.items if item.included and item.kind in ("turn", "memory")]
-        return "I have no model to answer with, but I remember:\n" + "\n".join(
-            f"- {text}" for text in shown[-5:]
-        )
+        return "I have no model to answer with, but I remember:\n" + "\n".join(f"- {text}" for text in shown[-5:])
     messages = [{"role": "system", "content": context.system}, *context.messages]
     body = {"model": os.environ.get("OPENAI_MODEL", "gpt-4o-mini"), "messages": messages}
     answer = await asyncio.to_thread(post, f"{base}/chat/completions", body, key=key)
@@ -74,9 +72,7 @@ async def reply(context: Context) -> str:
 async def serve(api: BotApi, memory: Recollect, *, going_on: Callable[[], bool] = lambda: True) -> None:
     """Reads updates and answers. An update is confirmed to Telegram only when it is durable in the memory."""
     me = await api.call("getMe")
-    telegram = Telegram(
-        memory, bot=Bot(id=me["id"], username=me.get("username"), persona=PERSONA), links=memory
-    )
+    telegram = Telegram(memory, bot=Bot(id=me["id"], username=me.get("username"), persona=PERSONA), links=memory)
     offset = 0
     while going_on():
         for update in await api.call("getUpdates", offset=offset, timeout=25):
@@ -88,9 +84,7 @@ async def serve(api: BotApi, memory: Recollect, *, going_on: Callable[[], bool] 
 
 async def answer(api: BotApi, memory: Recollect, telegram: Telegram, event: Posted) -> None:
     turn = event.turn
-    context = await memory.context(
-        user=turn.user, turn=turn.id, persona=turn.persona, lane=turn.lane, recipe="lanes"
-    )
+    context = await memory.context(user=turn.user, turn=turn.id, persona=turn.persona, lane=turn.lane, recipe="lanes")
     sent = await api.call("sendMessage", text=await reply(context), **event.to.params())
     await telegram.record_sent(sent, snapshot=context.snapshot)
 
@@ -101,9 +95,7 @@ async def main() -> None:
         raise SystemExit("set TELEGRAM_TOKEN to your bot's token (from @BotFather)")
     api = BotApi(token, os.environ.get("TELEGRAM_API", "https://api.telegram.org"))
     async with Recollect(os.environ.get("RECOLLECT_DATA", "./memories")) as memory:
-        await memory.define_persona(
-            PERSONA, name="Nikita", text="You are Nikita, a warm and attentive friend."
-        )
+        await memory.define_persona(PERSONA, name="Nikita", text="You are Nikita, a warm and attentive friend.")
         await serve(api, memory)
 
 

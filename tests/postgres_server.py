@@ -114,17 +114,27 @@ class PostgresServer:
 
     def kill(self) -> None:
         """kill -9 of the server and all its processes, as when the machine takes it."""
-        pid = int((self.data / "postmaster.pid").read_text().split()[0])
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        for victim in (pid, *map(int, children)):
+        pid = self._pid()
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)  # so that it starts no process while they are counted
+        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        for victim in (pid, *children):
             os.kill(victim, signal.SIGKILL)
-        deadline = time.monotonic() + 30
-        while any(_alive(int(victim)) for victim in (pid, *children)) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        while any(map(_alive, (pid, *children))):
+            time.sleep(0.01)
+        # Where nobody reaps it, the dead process still has its number, and the next server would take it for alive.
+        (self.data / "postmaster.pid").unlink()
 
     @property
     def running(self) -> bool:
-        return (self.data / "postmaster.pid").exists()
+        pid = self._pid()
+        return pid is not None and _alive(pid)
+
+    def _pid(self) -> int | None:
+        try:
+            return int((self.data / "postmaster.pid").read_text().split()[0])
+        except (FileNotFoundError, IndexError):
+            return None
 
     def remove(self) -> None:
         self.stop("immediate")

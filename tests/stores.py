@@ -11,7 +11,7 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -26,8 +26,6 @@ from tests.postgres_server import SERVER_VARIABLE, MissingServerError
 
 Backend = Literal["sqlite", "postgres"]
 BACKENDS: tuple[Backend, ...] = ("sqlite", "postgres")
-
-_missing: list[str] = []
 
 
 def pytest_configure() -> None:
@@ -59,9 +57,13 @@ def postgres_admin_url() -> str:
     try:
         return postgres_server.session_server().url()
     except MissingServerError as reason:
-        if os.environ.get("CI"):
-            pytest.fail(f"the tests of the PostgreSQL store must run in CI: {reason}")
-        pytest.skip(f"no PostgreSQL: {reason}")
+        without_server(reason)
+
+
+def without_server(reason: Exception) -> NoReturn:
+    if os.environ.get("CI"):
+        pytest.fail(f"the tests of the PostgreSQL store must run in CI: {reason}")
+    pytest.skip(f"no PostgreSQL: {reason}")
 
 
 def with_database(url: str, database: str) -> str:

@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
 from recollect import store as stores
-from recollect.assemble import comparing, gather, personas, recipe_book, replaying, snapshot
+from recollect.assemble import gather, personas, recipe_book, replaying, snapshot
 from recollect.assemble.assemble import assemble
-from recollect.assemble.comparing import Difference
+from recollect.assemble.diff import Difference, diff
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
@@ -213,9 +213,9 @@ class Recollect:
         material = await gather.gather(self._user(user), request, self._recaller.recall)
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
-        taken = snapshot.take(request.recipe, material, assembled)
-        self._write_later(user, taken)
-        return taken.context
+        stored, blobs = snapshot.taken(assembled, request.recipe, material)
+        self._write_later(user, stored, blobs)
+        return assembled.context(stored.id)
 
     async def search(
         self,
@@ -256,7 +256,7 @@ class Recollect:
 
     async def diff(self, a: Context, b: Context) -> Difference:
         """What changed from one context to another."""
-        return comparing.diff(a, b)
+        return diff(a, b)
 
     async def backtest(
         self,
@@ -469,9 +469,9 @@ class Recollect:
         await self.flush()
         return await using.marks(self._user(user), named, now=self._clock())
 
-    def _write_later(self, user: str, taken: snapshot.Taken) -> None:
+    def _write_later(self, user: str, taken: StoredSnapshot, blobs: Mapping[str, str]) -> None:
         """Writes the snapshot behind the answer; a store that cannot write costs the snapshot, not the conversation."""
-        task = asyncio.get_running_loop().create_task(snapshot.write(self._user(user), taken))
+        task = asyncio.get_running_loop().create_task(replaying.keep(self._user(user), taken, blobs))
         self._flushing.add(task)
         task.add_done_callback(self._flushing.discard)
 

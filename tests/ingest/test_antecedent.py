@@ -63,9 +63,7 @@ def test_an_empty_room_has_no_candidates() -> None:
     st.text(max_size=40),
     st.none() | st.text(max_size=8),
 )
-def test_any_names_and_texts_are_ranked(
-    said: list[tuple[str, str | None]], message: str, speaker: str | None
-) -> None:
+def test_any_names_and_texts_are_ranked(said: list[tuple[str, str | None]], message: str, speaker: str | None) -> None:
     window = [stored(at, text, speaker=who) for at, (text, who) in enumerate(said, 1)]
     ranked = candidates(message, speaker=speaker, window=window, at=START)
     assert sorted(c.turn.seq for c in ranked) == [turn.seq for turn in window]
@@ -88,11 +86,7 @@ def test_on_real_logs_it_beats_both_baselines() -> None:
     if not anchor.data_file().exists():
         pytest.skip(f"EVALUATION DATA MISSING: {anchor.data_file()} (set RECOLLECT_EVAL_DATA)")
     sample = list(anchor.cases(anchor.data_file()))[::10]
-    first = {
-        name: anchor.hits(getattr(anchor, name), sample, k=1) for name in ("previous", "addressee", "ranked")
-    }
-    five = {
-        name: anchor.hits(getattr(anchor, name), sample, k=5) for name in ("previous", "addressee", "ranked")
-    }
+    first = {name: anchor.hits(getattr(anchor, name), sample, k=1) for name in ("previous", "addressee", "ranked")}
+    five = {name: anchor.hits(getattr(anchor, name), sample, k=5) for name in ("previous", "addressee", "ranked")}
     assert first["ranked"] > first["addressee"] + 0.08 > first["previous"]
     assert five["ranked"] > five["addressee"] + 0.03 > five["previous"]

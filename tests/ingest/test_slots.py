@@ -19,8 +19,7 @@ TASKS = (
 )
 
 FITTING = {
-    "yes_no": "yes|Yes please|nope|no thanks|sure, go ahead|of course|I don't|👍|❌|ja|nein danke|oui|sí"
-    "|да|はい",
+    "yes_no": "yes|Yes please|nope|no thanks|sure, go ahead|of course|I don't|👍|❌|ja|nein danke|oui|sí|да|はい",
     "number": "3|3.5|1,200|about 20|two|twenty five|it's 4|4 people|-2|85%|around 3 weeks|drei|a couple",
     "date": "tomorrow|2026-03-05|5/3/2026|on Monday|next Friday|May 12th|12 May 2026|in 3 days|monday at 5pm"
     "|tonight|tomorrow morning|the 5th of March|next week please|morgen um 9|demain|明天",
@@ -31,8 +30,7 @@ FITTING = {
 }
 NOT_FITTING = {
     "yes_no": "maybe later I will|book a flight|yesterday was fun|knowing her, fine",
-    "number": "12/05/2026|call 3 people and 4 dogs|room at the end of the street"
-    "|I have to tell you 3 things about it",
+    "number": "12/05/2026|call 3 people and 4 dogs|room at the end of the street|I have to tell you 3 things about it",
     "date": "I may go|call me|the second one|march on|12 monkeys|tomorrow I want to talk about my mother",
     "email": "ana at example|@ana|a@b|ana@example.com or marta@example.com",
     "phone": "12345|2026-03-05|1234567890123456789|5 apples",

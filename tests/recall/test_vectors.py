@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.recall.vectors import Blend, Integers, Matrix, Vectors, dequantise, quantise, top, unit
+from recollect.recall.vectors import Blend, Floats, Integers, Matrix, Vectors, dequantise, quantise, top, unit
 
 
 def _random(count: int, *, dimension: int = 64, seed: int = 7) -> Vectors:
@@ -16,12 +16,12 @@ def _chain(count: int, *, session: int) -> Integers:
     return np.where(rows % session == 0, -1, rows - 1)
 
 
-def _reference(vectors: Vectors, previous: Integers, query: Vectors, blend: Blend) -> Vectors:
+def _reference(vectors: Vectors, previous: Integers, query: Vectors, leans: Floats, blend: Blend) -> Vectors:
     mixed = vectors.copy()
     for row, before in enumerate(previous):
         if before >= 0:
-            mixed[row] += blend.previous * vectors[before]
-            mixed[before] += blend.next * vectors[row]
+            mixed[row] += leans[row] * blend.previous * vectors[before]
+            mixed[before] += leans[before] * blend.next * vectors[row]
     return unit(mixed) @ query
 
 
@@ -29,13 +29,14 @@ def _reference(vectors: Vectors, previous: Integers, query: Vectors, blend: Blen
 @settings(max_examples=50)
 def test_blending_dots_equals_blending_vectors(count: int, session: int, seed: int) -> None:
     vectors, previous = _random(count, seed=seed), _chain(count, session=session)
+    leans = np.random.default_rng(seed).uniform(size=count).astype(np.float32)
     matrix = Matrix(64)
     cut = count // 2
-    matrix.extend(np.arange(1, cut + 1), vectors[:cut], previous=previous[:cut])
-    matrix.extend(np.arange(cut + 1, count + 1), vectors[cut:], previous=previous[cut:])
+    for part in (slice(None, cut), slice(cut, None)):
+        matrix.extend(np.arange(count)[part] + 1, vectors[part], previous=previous[part], leans=leans[part])
     query = _random(1, seed=seed + 1)[0]
     np.testing.assert_allclose(
-        matrix.blended(matrix.dots(query)), _reference(vectors, previous, query, Blend()), atol=1e-5
+        matrix.blended(matrix.dots(query)), _reference(vectors, previous, query, leans, Blend()), atol=1e-5
     )
 
 
@@ -51,8 +52,7 @@ def test_codes_find_what_exact_rows_find() -> None:
     agreed = 0
     for query in _random(50, seed=11):
         agreed += len(
-            {seq for seq, _ in exact.search(query, limit=10)}
-            & {seq for seq, _ in coded.search(query, limit=10)}
+            {seq for seq, _ in exact.search(query, limit=10)} & {seq for seq, _ in coded.search(query, limit=10)}
         )
     assert agreed / 500 >= 0.97
 
@@ -69,9 +69,7 @@ def test_removed_rows_leave_no_trace(exact_rows: int) -> None:
     joined = np.where(np.append(False, session[1:] == session[:-1]), np.arange(len(keep)) - 1, -1)
     fresh.extend(keep, vectors[keep], previous=joined)
     query = _random(1, seed=3)[0]
-    assert [seq for seq, _ in matrix.search(query, limit=55)] == [
-        seq for seq, _ in fresh.search(query, limit=55)
-    ]
+    assert [seq for seq, _ in matrix.search(query, limit=55)] == [seq for seq, _ in fresh.search(query, limit=55)]
     assert matrix.previous.tolist() == fresh.previous.tolist()
     assert matrix.next.tolist() == fresh.next.tolist()
 

@@ -103,7 +103,8 @@ def _lines(entries: Iterator[Entry]) -> Iterator[Piece]:
     for card, facts in groupby(entries, key=lambda shown: shown.card):
         for place, shown in enumerate(facts):
             if card:
-                yield Piece(card if place == 0 else "; ")
+                # The reference names someone, so it is the first fact's and is forgotten with it.
+                yield Piece(card, shown.number) if place == 0 else Piece("; ")
             yield Piece(shown.text, shown.number)
             if not card:
                 yield Piece("\n")

@@ -227,12 +227,14 @@ class Recipe(_Part):
         return self
 
     @cached_property
+    def canonical(self) -> str:
+        """Its JSON, the same for the same recipe, whatever file it was read from."""
+        fields = self.model_dump(mode="json")
+        return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    @cached_property
     def hash(self) -> str:
-        """The same for the same recipe, whatever file it was read from."""
-        canonical = json.dumps(
-            self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-        )
-        return blake2b(canonical.encode(), digest_size=16).hexdigest()
+        return blake2b(self.canonical.encode(), digest_size=16).hexdigest()
 
     @cached_property
     def arranged(self) -> tuple[SectionId, ...]:

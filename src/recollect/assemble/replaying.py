@@ -1,14 +1,17 @@
 """The past again: a context rebuilt from its snapshot, and another recipe tried over a recorded conversation."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+import logging
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from recollect.assemble import snapshot
 from recollect.assemble.recipe import Recipe
-from recollect.errors import NotFound
-from recollect.store.base import Blobs, Scope, SnapshotsById, TurnList, UserStore
+from recollect.errors import NotFound, StoreError
+from recollect.store.base import Blobs, Change, Scope, SnapshotsById, StoredSnapshot, TurnList, UserStore
 from recollect.types import Context, StoredTurn
+
+LOG = logging.getLogger("recollect.snapshots")
 
 
 async def replay(store: UserStore, snapshot_id: str) -> Context:
@@ -17,8 +20,17 @@ async def replay(store: UserStore, snapshot_id: str) -> Context:
     found = (await store.read(query))[query]
     if not found:
         raise NotFound(f"there is no snapshot {snapshot_id!r} of this user")
-    needed = Blobs(hashes=snapshot.hashes(found[0]))
-    return snapshot.rebuild(found[0], (await store.read(needed))[needed])
+    needed = Blobs(hashes=snapshot.blob_names(found[0]))
+    rebuilt = snapshot.rebuilt(found[0], (await store.read(needed))[needed])
+    return replace(rebuilt.context, warnings=(*rebuilt.context.warnings, *rebuilt.notes))
+
+
+async def keep(store: UserStore, taken: StoredSnapshot, blobs: Mapping[str, str]) -> None:
+    """Writes a snapshot; one that cannot be written is reported and costs no conversation."""
+    try:
+        await store.write(lambda _: Change(snapshots=(taken,), blobs=blobs))
+    except StoreError as error:
+        LOG.warning("snapshot %s was not written: %s", taken.id, error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

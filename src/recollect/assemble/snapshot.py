@@ -1,9 +1,233 @@
+"""The record of a context, from which it can be rebuilt byte for byte without ranking anything again.
+
+A snapshot holds no text of its own. Every text that came from somewhere (a turn, a memory, the persona, the
+message) is a blob under a hash of its owner and its content, so that contexts share what they have in common,
+and forgetting a thing removes it from every snapshot at once. What is left between the blobs are the renderer's
+own words. A rebuilt context shows where something was forgotten, never what.
+"""
+
+import json
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
 from recollect.assemble.assembled import Assembled
-from recollect.types import Context
-@dataclass(frozen=True)
-class Taken:
+from recollect.assemble.material import Material
+from recollect.assemble.recipe import Recipe
+from recollect.assemble.render import RENDERER
+from recollect.clock import micros
+from recollect.errors import NotFound
+from recollect.store.base import StoredSnapshot
+from recollect.types import Context, Item, Json, SectionUse
+
+FORGOTTEN: Final = "(forgotten)"
+"""What stands where something was forgotten."""
+_NOBODY: Final = -1
+"""The owner of a blob that no item stands for: the recipe, the persona."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A context from its snapshot. `exact`: its bytes are those that were sent; `notes` say why they are not."""
+
     context: Context
-def take(recipe, material, assembled: Assembled) -> Taken:
-    return Taken(assembled.context("x"))
-async def write(store, taken): ...
+    exact: bool
+    notes: tuple[str, ...]
+
+
+def snapshot_id(made: Assembled) -> str:
+    """The same for the same context of the same user at the same moment, wherever it is made."""
+    digest = blake2b(digest_size=16)
+    moment = (str(micros(made.at)), str(made.known))
+    for part in (made.user, *moment, made.recipe_hash, made.family, result_hash(made)):
+        digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
+    return f"snap_{digest.hexdigest()}"
+
+
+def result_hash(made: Assembled | Context) -> str:
+    """A hash of what the model sees."""
+    sent = json.dumps([made.system, *made.messages], separators=(",", ":"))
+    return blake2b(sent.encode(), digest_size=16).hexdigest()
+
+
+def taken(made: Assembled, recipe: Recipe, material: Material) -> tuple[StoredSnapshot, dict[str, str]]:
+    """The snapshot of a context, and the blobs it names by their hash."""
+    book = _Blobs(made.items)
+    persona = material.persona
+    body: dict[str, Json] = {
+        "renderer": RENDERER,
+        "recipe": [made.recipe, book.put(_NOBODY, recipe.canonical)],
+        "persona": [persona.id, persona.version, book.put(_NOBODY, persona.text)],
+        "message": book.put(made.carriers[-1], str(made.messages[-1]["content"])),
+        "tokens": made.tokens,
+        "prefix": made.prefix_hash,
+        "result": result_hash(made),
+        "history": len(made.history),
+        "system": [p.text if p.item is None else book.put(p.item, p.text) for p in made.pieces],
+        "messages": [
+            book.message(owner, message) for owner, message in zip(made.carriers, made.messages, strict=True)
+        ],
+        "items": [book.item(number, item) for number, item in enumerate(made.items)],
+        "sections": [[u.group, list(u.sections), u.tokens, u.target, u.cap] for u in made.sections],
+        "log": dict(made.log),
+        "warnings": list(made.warnings),
+        "blobs": book.listed,
+    }
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return StoredSnapshot(id=snapshot_id(made), at=made.at, known=made.known, body=text), book.texts
+
+
+def rebuilt(snapshot: StoredSnapshot, blobs: Mapping[str, str]) -> Rebuilt:
+    """The context that a snapshot records. A blob that is missing was forgotten."""
+    body = _body(snapshot)
+    if not snapshot.full:
+        raise NotFound(
+            f"snapshot {snapshot.id!r} is older than full receipts are kept; only its ids are left"
+        )
+    names: list[str] = [name for name, _ in body["blobs"]]
+    missing = sum(name not in blobs for name in names)
+
+    def text(ref: int | str) -> str:
+        return ref if isinstance(ref, str) else blobs.get(names[ref], FORGOTTEN)
+
+    messages = [_message(row, text) for row in body["messages"]]
+    context = Context(
+        system="".join(text(piece) for piece in body["system"]),
+        history=messages[: body["history"]],
+        messages=messages,
+        tokens=body["tokens"],
+        items=[_item(row, text) for row in body["items"]],
+        snapshot=snapshot.id,
+        prefix_hash=body["prefix"],
+        recipe=body["recipe"][0],
+        at=snapshot.at,
+        known=snapshot.known,
+        sections=tuple(
+            SectionUse(group=group, sections=tuple(ids), tokens=tokens, target=target, cap=cap)
+            for group, ids, tokens, target, cap in body["sections"]
+        ),
+        log=body["log"],
+        warnings=tuple(body["warnings"]),
+    )
+    exact = result_hash(context) == body["result"]
+    notes: list[str] = []
+    if missing:
+        notes.append(f"{missing} of its texts were forgotten since")
+    if body["renderer"] != RENDERER:
+        notes.append(f"it was written by renderer {body['renderer']}, this is renderer {RENDERER}")
+    if not exact and not missing:
+        notes.append("its bytes differ from those that were sent")
+    return Rebuilt(context, exact, tuple(notes))
+
+
+def blob_names(snapshot: StoredSnapshot) -> tuple[str, ...]:
+    """The hashes of the blobs that a snapshot needs."""
+    return tuple(name for name, _ in _body(snapshot).get("blobs", ()))
+
+
+def blobs_of(snapshot: StoredSnapshot, ids: Collection[str]) -> tuple[str, ...]:
+    """The hashes of the blobs that show one of these turns or records, or rest on one."""
+    body = _body(snapshot)
+    wanted = set(ids)
+    touched = {
+        number
+        for number, row in enumerate(body["items"])
+        if row[2] in wanted or not wanted.isdisjoint(row[_SOURCES])
+    }
+    return tuple(name for name, owner in body.get("blobs", ()) if owner in touched)
+
+
+def thinned(snapshot: StoredSnapshot) -> StoredSnapshot:
+    """What is kept of an old snapshot: which items were candidates, in or out and why, without any text."""
+    body = _body(snapshot)
+    kept = {name: body[name] for name in ("renderer", "tokens", "prefix", "result", "log", "warnings")}
+    kept["recipe"] = [body["recipe"][0]]
+    kept["items"] = [[*row[:3], None, *row[4:]] for row in body["items"]]
+    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    return StoredSnapshot(id=snapshot.id, at=snapshot.at, known=snapshot.known, body=text, full=False)
+
+
+class _Blobs:
+    """Texts on their way into blobs, each listed once with the item that owns it."""
+
+    __slots__ = ("_items", "_places", "listed", "texts")
+
+    def __init__(self, items: tuple[Item, ...]) -> None:
+        self._items = items
+        self._places: dict[tuple[int, str], int] = {}
+        self.listed: list[Json] = []
+        self.texts: dict[str, str] = {}
+
+    def put(self, owner: int, text: str) -> int:
+        """The place of a text in the list of blobs."""
+        known = self._places.get((owner, text))
+        if known is not None:
+            return known
+        item = self._items[owner].id if owner != _NOBODY else ""
+        name = blake2b(f"{item}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        self.texts[name] = text
+        self.listed.append([name, owner])
+        place = self._places[owner, text] = len(self.listed) - 1
+        return place
+
+    def item(self, number: int, item: Item) -> Json:
+        return [
+            item.section,
+            item.kind,
+            item.id,
+            self.put(number, item.text),
+            item.tokens,
+            item.score,
+            dict(item.parts),
+            list(item.sources),
+            item.included,
+            item.reason,
+        ]
+
+    def message(self, owner: int, message: Mapping[str, Json]) -> Json:
+        """Role, content, tool calls and the call it answers."""
+        content, answers = message.get("content"), message.get("tool_call_id")
+        calls = message.get("tool_calls")
+        return [
+            message["role"],
+            None if content is None else self.put(owner, str(content)),
+            None if calls is None else self.put(owner, json.dumps(calls, ensure_ascii=False)),
+            None if answers is None else self.put(owner, str(answers)),
+        ]
+
+
+_SOURCES: Final = 7
+"""Where an item's sources stand in its row."""
+
+
+def _body(snapshot: StoredSnapshot) -> dict[str, Any]:
+    return json.loads(snapshot.body)
+
+
+def _item(row: list[Any], text: Callable[[int | str], str]) -> Item:
+    section, kind, name, ref, tokens, score, parts, sources, included, reason = row
+    return Item(
+        section=section,
+        kind=kind,
+        id=name,
+        text=text(ref),
+        tokens=tokens,
+        score=score,
+        parts=parts,
+        sources=tuple(sources),
+        included=included,
+        reason=reason,
+    )
+
+
+def _message(row: list[Any], text: Callable[[int | str], str]) -> dict[str, Json]:
+    role, content, calls, answers = row
+    message: dict[str, Json] = {"role": role}
+    if answers is not None:
+        message["tool_call_id"] = text(answers)
+    message["content"] = None if content is None else text(content)
+    if calls is not None:
+        found = text(calls)
+        message["tool_calls"] = [] if found == FORGOTTEN else json.loads(found)
+    return message

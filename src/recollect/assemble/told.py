@@ -8,7 +8,7 @@ from typing import Final
 
 from recollect.assemble.candidate import Candidate, Desk, Quota
 from recollect.assemble.given import plain, strings
-from recollect.assemble.remembered import card_ref, fading_last
+from recollect.assemble.remembered import card_ref, fading_last, loop_line, said_line
 from recollect.assemble.titles import SectionId
 from recollect.types import Summary
 

@@ -27,9 +27,7 @@ class Anchor:
     why: Why
 
 
-def anchor(
-    message: str, *, reply_to: StoredTurn | None, window: Sequence[StoredTurn], slot: Slot | None
-) -> Anchor:
+def anchor(message: str, *, reply_to: StoredTurn | None, window: Sequence[StoredTurn], slot: Slot | None) -> Anchor:
     """The anchor of `message`; `window` holds the turns of its own lane, oldest first, without the
     message.
     """

@@ -27,10 +27,15 @@ def child(raw: Raw, key: str) -> Raw:
     return mapping(raw.get(key))
 
 
+def values(raw: Raw, key: str) -> list[object]:
+    """The items of a list, none for anything else."""
+    value = raw.get(key)
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
 def objects(raw: Raw, key: str) -> list[Raw]:
     """The objects of a list; what is none is left out."""
-    value = raw.get(key)
-    return [mapping(item) for item in cast("list[object]", value) if item] if isinstance(value, list) else []
+    return [found for item in values(raw, key) if (found := mapping(item))]
 
 
 def text(raw: Raw, key: str) -> str | None:
@@ -54,9 +59,7 @@ def integer(raw: Raw, key: str) -> int | None:
 
 
 def integers(raw: Raw, key: str) -> list[int]:
-    value = raw.get(key)
-    found = cast("list[object]", value) if isinstance(value, list) else []
-    return [one for one in found if isinstance(one, int) and not isinstance(one, bool)]
+    return [one for one in values(raw, key) if isinstance(one, int) and not isinstance(one, bool)]
 
 
 def number(raw: Raw, key: str) -> float | None:
@@ -83,7 +86,5 @@ def instant(seconds: float | None) -> datetime | None:
         return None
     whole = int(seconds)
     return (
-        datetime.fromtimestamp(whole, UTC).replace(microsecond=int((seconds - whole) * 1_000_000))
-        if whole
-        else EPOCH
+        datetime.fromtimestamp(whole, UTC).replace(microsecond=int((seconds - whole) * 1_000_000)) if whole else EPOCH
     )

@@ -1,13 +1,26 @@
 """What the steps of the work are given besides the user's store."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from recollect.ingest.record import Indexer
 from recollect.process.candidates import Candidate, LoopCandidate
-from recollect.types import Entity, EntityType, Outcome, StoredTurn
+from recollect.types import (
+    Entity,
+    EntityType,
+    Json,
+    Loop,
+    Memory,
+    Outcome,
+    StoredTurn,
+    Summary,
+    SummaryKind,
+    Support,
+)
+
+Detail = Literal["brief", "normal", "full"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +53,36 @@ class Extractor(Protocol):
     async def __call__(self, passages: Sequence[Passage]) -> Sequence[Finding]: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One summary to write: of these turns, carrying on from an earlier version, in at most so many characters."""
+
+    kind: SummaryKind
+    turns: tuple[StoredTurn, ...]
+    previous: Summary | None = None
+    memories: tuple[Memory, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    persona: str = "the assistant"
+    zone: str = "UTC"
+    characters: int = 600
+    detail: Detail = "normal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """A summary's words, its structure by kind, and each sentence with the turns that it rests on."""
+
+    text: str
+    detail: Mapping[str, Json]
+    sentences: tuple[Support, ...]
+    method: Literal["rules", "model"]
+    tone: str = ""
+    topics: tuple[str, ...] = ()
+    outcome: Outcome = "SUCCESS"
+
+
+Summariser = Callable[[Task], Awaitable[Digest]]
+
 Alike = Callable[[str, EntityType, Sequence[Entity]], Entity | None]
 """Which known entity a name means, if any."""
 
@@ -57,7 +100,7 @@ class Numbers:
     compact_hours: float = 24
     compact_keep: int = 10
     fade_days: float = 7
-    detail: str = "normal"
+    detail: Detail = "normal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +109,12 @@ class Services:
 
     indexer: Indexer
     extractor: Extractor
+    summariser: Summariser
     alike: Alike
     numbers: Numbers = field(default_factory=Numbers)
     similarity: Callable[[str, str], float] | None = None
     personas: Mapping[str, str] = field(default_factory=dict[str, str])
     """Display names of the personas, by id."""
+
+    def name_of(self, persona: str | None) -> str:
+        return self.personas.get(persona, persona) if persona else "the assistant"

@@ -4,9 +4,9 @@ A user has thousands of turns, rarely a hundred thousand, so a scan beats an ind
 are unit vectors. Up to `EXACT_ROWS` they are float32; above that they are int8, scanned with simsimd and
 rescored against the float query, which costs a quarter of the memory and a third of the time.
 
-A turn is read together with its neighbours: its blended similarity is that of `norm(e + .3·previous +
-.2·next)`. Only own vectors are kept; since the dot product is linear, the blend is made from the dots of
-one scan and a norm for each row that is known once its neighbours are.
+A turn is read together with its neighbours: its blended similarity is that of `norm(e + .4·previous + .2·next)`,
+both weights times how much the row leans on its neighbours. Only own vectors are kept; since the dot product is
+linear, the blend is made from the dots of one scan and a norm for each row that is known once its neighbours are.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ import simsimd
 from numpy.typing import NDArray
 
 EXACT_ROWS: Final = 50_000
-PREVIOUS: Final = 0.3
+PREVIOUS: Final = 0.4
 NEXT: Final = 0.2
 DECIMALS: Final = 6
 
@@ -71,6 +71,7 @@ class Matrix:
         self._seqs = np.zeros(0, dtype=np.int64)
         self._previous = np.zeros(0, dtype=np.int64)
         self._next = np.zeros(0, dtype=np.int64)
+        self._leans = np.zeros(0, dtype=np.float32)
         self._norms = np.zeros(0, dtype=np.float32)
 
     def __len__(self) -> int:
@@ -95,6 +96,7 @@ class Matrix:
             self._vectors,
             self._codes,
             self._lengths,
+            self._leans,
             self._seqs,
             self._previous,
             self._next,
@@ -102,7 +104,7 @@ class Matrix:
         )
         return sum(array.nbytes for array in held if array is not None)
 
-    def extend(self, seqs: Integers, vectors: Vectors, *, previous: Integers) -> None:
+    def extend(self, seqs: Integers, vectors: Vectors, *, previous: Integers, leans: Floats | None = None) -> None:
         """Append unit rows. `previous` holds for each the row number of its predecessor (which may be new),
         or -1.
         """
@@ -119,6 +121,7 @@ class Matrix:
         self._seqs[rows] = seqs
         self._previous[rows] = previous
         self._next[rows] = -1
+        self._leans[rows] = 1.0 if leans is None else leans
         self._size += count
         linked = rows[previous >= 0]
         self._next[previous[previous >= 0]] = linked
@@ -141,6 +144,7 @@ class Matrix:
         self._previous = places[self._previous[keep]]
         self._next = places[self._next[keep]]
         self._seqs, self._lengths = self._seqs[keep], self._lengths[keep]
+        self._leans = self._leans[keep]
         if self._vectors is not None:
             self._vectors = self._vectors[keep]
         if self._codes is not None:
@@ -163,8 +167,7 @@ class Matrix:
     def blended(self, dots: Floats) -> Floats:
         """The similarity to every row in the light of its neighbours, from the dots of one scan."""
         padded = np.append(dots, np.float32(0))  # row -1 is the zero at the end
-        mixed = dots + self.blend.previous * padded[self.previous] + self.blend.next * padded[self.next]
-        return (mixed / self._norms[: self._size]).astype(np.float32)
+        return self._mixed(np.arange(self._size), padded)
 
     def search(self, query: Vectors, *, limit: int) -> list[tuple[int, float]]:
         """The `limit` nearest rows by blended similarity as (seq, similarity), ties by seq."""
@@ -189,9 +192,13 @@ class Matrix:
         needed = np.unique(np.concatenate([rows, self._previous[rows], self._next[rows]]))
         needed = needed[needed >= 0]
         dots[needed] = self.own(needed) @ query
-        mixed = dots[rows] + self.blend.previous * dots[self._previous[rows]] + self.blend.next * dots[self._next[rows]]
-        exact[rows] = mixed / self._norms[rows]
+        exact[rows] = self._mixed(rows, dots)
         return exact
+
+    def _mixed(self, rows: Integers, padded: Floats) -> Floats:
+        """Blended similarities of `rows` from own ones, which end with the zero that -1 points to."""
+        around = self.blend.previous * padded[self._previous[rows]] + self.blend.next * padded[self._next[rows]]
+        return ((padded[rows] + self._leans[rows] * around) / self._norms[rows]).astype(np.float32)
 
     def _reserve(self, size: int) -> None:
         """Room for `size` rows; past the limit of exact ones, codes take the vectors' place."""
@@ -206,6 +213,7 @@ class Matrix:
         self._seqs = np.pad(self._seqs, (0, more))
         self._previous = np.pad(self._previous, (0, more))
         self._next = np.pad(self._next, (0, more))
+        self._leans = np.pad(self._leans, (0, more))
         self._norms = np.pad(self._norms, (0, more))
         self._lengths = np.pad(self._lengths, (0, more))
         if self._vectors is not None:
@@ -227,7 +235,7 @@ class Matrix:
             mixed = self.own(part)
             for links, weight in ((self._previous, self.blend.previous), (self._next, self.blend.next)):
                 has = links[part] >= 0
-                mixed[has] += weight * self.own(links[part[has]])
+                mixed[has] += weight * self._leans[part[has], None] * self.own(links[part[has]])
             lengths = np.linalg.norm(mixed, axis=1)
             self._norms[part] = np.where(lengths > 0, lengths, 1)
 

@@ -16,14 +16,15 @@ from recollect.store.base import (
     UserStore,
     Window,
 )
-from recollect.types import Profile, Progress, Session, StoredTurn
+from recollect.types import Profile, Session, StoredTurn
 
-OPEN = 200
+LOOKED_AT = 200
+"""How many of the newest sessions are looked at; an older one that is still open is closed on a later visit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """Where a user's log and the work on it stand. `open_sessions` carry their newest turn's time and position."""
+    """Where a user's log and the work on it stand."""
 
     now: datetime
     head: int
@@ -31,20 +32,23 @@ class Overview:
     cursors: Mapping[str, Cursor]
     newest: StoredTurn | None
     open_sessions: tuple[Session, ...]
+    """Each with its last activity, as far as the persona's newest turn tells it."""
     tails: Mapping[str | None, StoredTurn]
-    """The newest turn of each persona that has an open session."""
-    progress: Mapping[str | None, Progress]
+    """The newest turn of each persona."""
+
+    def position(self, cursor: str) -> int:
+        return self.cursors[cursor].position if cursor in self.cursors else 0
 
 
 async def overview(store: UserStore, *, now: datetime) -> Overview:
     head, current = Head(), Cursors()
     profile = RecordsById(ids=(keys.PROFILE,))
-    opened = RecordList(noun="session", statuses=("open",), limit=OPEN)
     newest = Window(persona=ANY, lane=ANY, limit=1)
-    noted = RecordList(noun="progress", limit=OPEN)
-    answers = await store.read(head, current, profile, opened, newest, noted)
+    latest = RecordList(noun="session", limit=LOOKED_AT)
+    opened = RecordList(noun="session", statuses=("open",), limit=LOOKED_AT)
+    answers = await store.read(head, current, profile, newest, latest, opened)
     sessions = nouns.records(answers[opened], Session)
-    personas = tuple(dict.fromkeys(session.persona for session in sessions))
+    personas = dict.fromkeys(row.persona for row in (*answers[latest], *answers[opened]))
     windows = {persona: Window(persona=persona, lane=ANY, limit=1) for persona in personas}
     tails = await store.read(*windows.values())
     profiles = nouns.records(answers[profile], Profile)
@@ -54,14 +58,13 @@ async def overview(store: UserStore, *, now: datetime) -> Overview:
         zone=profiles[0].zone if profiles else "UTC",
         cursors={cursor.step: cursor for cursor in answers[current]},
         newest=answers[newest][-1] if answers[newest] else None,
-        open_sessions=tuple(_with_tail(session, tails[windows[session.persona]][-1:]) for session in sessions),
+        open_sessions=tuple(_active(session, tails[windows[session.persona]]) for session in sessions),
         tails={persona: tails[query][-1] for persona, query in windows.items() if tails[query]},
-        progress={entry.persona: entry for entry in nouns.records(answers[noted], Progress)},
     )
 
 
-def _with_tail(session: Session, newest: tuple[StoredTurn, ...]) -> Session:
-    """An open session's activity, from the persona's newest turn if it belongs to it; an earlier one has ended."""
-    if newest and newest[0].session == session.id:
-        return replace(session, last_activity=newest[0].at, turn_count=newest[0].position)
+def _active(session: Session, newest: tuple[StoredTurn, ...]) -> Session:
+    """The session that holds its persona's newest turn is as active as that; any other one has been left."""
+    if newest and newest[-1].session == session.id:
+        return replace(session, last_activity=newest[-1].at, turn_count=newest[-1].position)
     return replace(session, last_activity=session.at)

@@ -19,9 +19,7 @@ Write = Callable[[Any], Source]
 def write(tmp_path: Path) -> Write:
     def written(content: Any) -> Source:
         path = tmp_path / "export.json"
-        path.write_text(
-            content if isinstance(content, str) else json.dumps(content, ensure_ascii=False), "utf-8"
-        )
+        path.write_text(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False), "utf-8")
         return Source(path, user="ana", persona="nikita")
 
     return written
@@ -109,11 +107,7 @@ def test_a_bad_line_is_named(write: Write, row: str, complaint: str) -> None:
 
 def message(number: int, text: Any, **more: Any) -> dict[str, Any]:
     sender = {"from": "Ana", "from_id": "user42"}
-    return (
-        {"id": number, "type": "message", "date_unixtime": str(1_772_445_600 + number), "text": text}
-        | sender
-        | more
-    )
+    return {"id": number, "type": "message", "date_unixtime": str(1_772_445_600 + number), "text": text} | sender | more
 
 
 def supergroup(*messages: dict[str, Any]) -> dict[str, Any]:
@@ -141,11 +135,7 @@ def test_a_supergroups_history_has_the_ids_and_lanes_of_the_bot_api(write: Write
     )
     source.user = None
     turns = imported(source, "telegram")
-    assert (
-        {turn.user for turn in turns}
-        == {turn.conversation for turn in turns}
-        == {"telegram:chat:-1000000001234"}
-    )
+    assert {turn.user for turn in turns} == {turn.conversation for turn in turns} == {"telegram:chat:-1000000001234"}
     chat = -1_000_000_001_234
     assert [(turn.id, turn.lane) for turn in turns] == [
         (f"telegram:{chat}:6", f"topic:{chat}:5"),
@@ -204,9 +194,7 @@ def test_formatted_text_and_media_have_words(write: Write) -> None:
 
 
 def test_whose_messages_are_the_personas_can_be_said(write: Write) -> None:
-    source = write(
-        {"name": "Bo", "type": "personal_chat", "id": 43, "messages": [message(1, "hi", **{"from": "Bo"})]}
-    )
+    source = write({"name": "Bo", "type": "personal_chat", "id": 43, "messages": [message(1, "hi", **{"from": "Bo"})]})
     source.assistant = "Bo"
     assert imported(source, "telegram")[0].role == "assistant"
 
@@ -226,9 +214,7 @@ def test_an_old_export_without_unix_times_is_read(write: Write) -> None:
 # --- chatgpt
 
 
-def node(
-    name: str, parent: str | None, role: str | None, *parts: Any, at: float = 1.0, **more: Any
-) -> dict[str, Any]:
+def node(name: str, parent: str | None, role: str | None, *parts: Any, at: float = 1.0, **more: Any) -> dict[str, Any]:
     said = (
         None
         if role is None
@@ -310,9 +296,7 @@ def test_a_tree_that_bites_its_tail_ends(write: Write) -> None:
     assert [turn.text for turn in imported(write([tree]), "chatgpt")] == ["one", "two"]
 
 
-@pytest.mark.parametrize(
-    ("content", "complaint"), [({}, "list of conversations"), ([{"title": "x"}], "no `mapping`")]
-)
+@pytest.mark.parametrize(("content", "complaint"), [({}, "list of conversations"), ([{"title": "x"}], "no `mapping`")])
 def test_another_file_is_refused(write: Write, content: Any, complaint: str) -> None:
     with pytest.raises(InvalidInput, match=complaint):
         imported(write(content), "chatgpt")

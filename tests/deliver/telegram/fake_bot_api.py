@@ -68,16 +68,14 @@ def serving() -> Iterator[FakeBotApi]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             _, bot, method = self.path.split("/")
-            status, answer = api.answer(
-                bot.removeprefix("bot"), method, cast("dict[str, Any]", json.loads(body))
-            )
+            status, answer = api.answer(bot.removeprefix("bot"), method, cast("dict[str, Any]", json.loads(body)))
             written = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(written)))
             self.end_headers()
             self.wfile.write(written)
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        def log_message(self, format: str, *args: Any) -> None:
             """Tests stay quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -76,9 +76,7 @@ def simulate(seed: int, *, messages: int = 2_000, topics: int = 5) -> Iterator[S
             target = strand.messages[-1] if strand.messages else None
         own = bool(strand.messages) and rng.random() < 0.3
         text = f"{rng.choice(SUBJECTS)} {count}"
-        said = _message(
-            number, text, at=clock, sender=OWN if own else _person(rng), strand=strand, target=target
-        )
+        said = _message(number, text, at=clock, sender=OWN if own else _person(rng), strand=strand, target=target)
         turn = f"telegram:{CHAT}:{number}"
         yield Step(
             update=None if own else {"update_id": 70_000 + count, "message": said},

@@ -49,9 +49,7 @@ async def test_a_reply_chain_through_our_own_messages_is_one_lane(log: MemoryLog
     answer = message(2, "When?", sender=OWN, reply_to_message=first)
     await telegram.handle(update(1, of=first))
     await telegram.record_sent(answer)
-    await telegram.handle(
-        update(2, of=message(3, "in May", reply_to_message=message(2, "When?", sender=OWN)))
-    )
+    await telegram.handle(update(2, of=message(3, "in May", reply_to_message=message(2, "When?", sender=OWN))))
     await telegram.handle(update(3, of=message(4, "or June", reply_to_message=message(3, "in May"))))
     await telegram.handle(update(4, of=message(5, "by the way")))
     turns = log.users["telegram:user:42"]
@@ -67,9 +65,7 @@ async def test_a_repeated_update_is_handled_once(log: MemoryLog, telegram: Teleg
     assert len(log.users["telegram:user:42"]) == 1
 
 
-async def test_a_repeat_after_a_restart_and_an_edit_changes_nothing(
-    log: MemoryLog, telegram: Telegram
-) -> None:
+async def test_a_repeat_after_a_restart_and_an_edit_changes_nothing(log: MemoryLog, telegram: Telegram) -> None:
     await telegram.handle(update(1, of=message(1, "hi")))
     await telegram.handle(update(2, "edited_message", of=message(1, "hi there", edit_date=1)))
     restarted = Telegram(log, bot=BOT, links=log)
@@ -101,9 +97,7 @@ async def test_an_edited_reply_stays_in_its_lane(log: MemoryLog, telegram: Teleg
     assert event.posted.turn.lane == log.users["telegram:user:42"]["telegram:42:3"].lane == "reply:42:1"
 
 
-async def test_a_message_replied_to_that_was_never_seen_is_recorded_first(
-    log: MemoryLog, telegram: Telegram
-) -> None:
+async def test_a_message_replied_to_that_was_never_seen_is_recorded_first(log: MemoryLog, telegram: Telegram) -> None:
     target = message(7, "the bins go out on Tuesday", chat=GROUP, sender={"id": 43, "first_name": "Bo"})
     await telegram.handle(update(1, of=message(8, "thanks", chat=GROUP, reply_to_message=target)))
     turns = list(log.users["telegram:chat:-700"].values())
@@ -157,9 +151,7 @@ async def test_deleted_business_messages_are_forgotten(log: MemoryLog, telegram:
     assert log.users["telegram:business:bc1:77"] == {}
 
 
-async def test_an_update_that_could_not_be_stored_is_not_taken_as_handled(
-    log: MemoryLog, telegram: Telegram
-) -> None:
+async def test_an_update_that_could_not_be_stored_is_not_taken_as_handled(log: MemoryLog, telegram: Telegram) -> None:
     class Full(MemoryLog):
         async def record(self, turn: Any, /) -> list[str]:
             raise Conflict("no")

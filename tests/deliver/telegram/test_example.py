@@ -84,9 +84,7 @@ async def test_a_restart_that_sees_old_updates_again_records_nothing_twice(
 
 
 async def test_a_busy_telegram_is_waited_for(telegram: FakeBotApi, tmp_path: Path) -> None:
-    telegram.refusals = [
-        {"ok": False, "error_code": 429, "description": "wait", "parameters": {"retry_after": 0}}
-    ]
+    telegram.refusals = [{"ok": False, "error_code": 429, "description": "wait", "parameters": {"retry_after": 0}}]
     telegram.updates = [message(1, "hello", chat=PRIVATE)]
     await served(telegram, tmp_path)
     assert len(telegram.sent) == 1

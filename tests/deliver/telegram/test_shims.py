@@ -16,9 +16,7 @@ def test_aiogram() -> None:
 
 
 def test_python_telegram_bot() -> None:
-    telegram = pytest.importorskip(
-        "telegram", reason="PYTHON-TELEGRAM-BOT IS NOT INSTALLED: its shim is not tested"
-    )
+    telegram = pytest.importorskip("telegram", reason="PYTHON-TELEGRAM-BOT IS NOT INSTALLED: its shim is not tested")
     for case in CONTENT:
         raw = from_python_telegram_bot(telegram.Update.de_json(case["update"], None))
         assert facts(read(raw, bot=BOT)) == facts(read(case["update"], bot=BOT)), case["name"]

@@ -99,9 +99,7 @@ def test_an_answer_goes_to_the_topic_and_never_to_a_mere_thread() -> None:
 
 def test_a_chain_is_joined_only_when_the_message_replied_to_is_in_one() -> None:
     by_name = {case["name"]: case["update"] for case in CASES}
-    event = read(
-        by_name["private reply to a reply names the message replied to until the log knows more"], bot=BOT
-    )
+    event = read(by_name["private reply to a reply names the message replied to until the log knows more"], bot=BOT)
     assert isinstance(event, Posted)
     assert event.joining("reply:42:3").turn.lane == "reply:42:3"
     assert event.joining("root:42").turn.lane == "reply:42:4"

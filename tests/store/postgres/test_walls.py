@@ -159,6 +159,7 @@ async def test_the_wall_holds_the_owner_back_too(ordinary_owner: str) -> None:
     await store.close()
     with psycopg.connect(ordinary_owner) as connection:
         connection.execute(query(f"set search_path = {SCHEMA}"))
+        connection.commit()
         assert connection.execute("select count(*) from turns").fetchone() == (0,)
         connection.execute("select set_config('recollect.maintenance', 'on', true)")
         assert connection.execute("select count(*) from turns").fetchone() == (1,)

@@ -19,7 +19,7 @@ FORMATS: Final[Mapping[Format, Callable[[Source], Iterator[Turn]]]] = {
 }
 
 
-def read(source: Source, *, format: Format) -> Iterator[Turn]:  # noqa: A002 - the command line's own word
+def read(source: Source, *, format: Format) -> Iterator[Turn]:
     """The file's turns, oldest first within a conversation; an InvalidInput with the line for what cannot
     be read.
     """

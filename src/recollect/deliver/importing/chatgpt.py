@@ -13,7 +13,7 @@ from recollect.deliver.importing.source import Source
 from recollect.deliver.importing.streaming import JsonStream
 from recollect.errors import InvalidInput
 from recollect.ids import derived_id
-from recollect.ingest.raw import Raw, child, flag, instant, mapping, number, objects, storable, text
+from recollect.ingest.raw import Raw, child, flag, instant, mapping, number, objects, storable, text, values
 from recollect.types import Media, Part, Role, Thinking, Turn
 
 _ROLES: Final[dict[str, Role]] = {
@@ -39,9 +39,7 @@ def turns(source: Source) -> Iterator[Turn]:
 def _places(stream: JsonStream, *, source: Source) -> Iterator[tuple[float, int, int]]:
     """When each conversation began and where it stands in the file."""
     if stream.peek() != b"[":
-        raise InvalidInput(
-            f"{source.path.name}, line {stream.line}: a ChatGPT export is a list of conversations"
-        )
+        raise InvalidInput(f"{source.path.name}, line {stream.line}: a ChatGPT export is a list of conversations")
     for _ in stream.elements():
         stream.peek()
         start = stream.offset
@@ -60,9 +58,7 @@ def _turns(conversation: Raw, *, user: str, source: Source) -> Iterator[Turn]:
         bool(child(mapping(node), "message")) for name, node in nodes.items() if name not in branch
     )
     identity = (
-        text(conversation, "conversation_id")
-        or text(conversation, "id")
-        or derived_id("chatgpt", *sorted(nodes))
+        text(conversation, "conversation_id") or text(conversation, "id") or derived_id("chatgpt", *sorted(nodes))
     )
     began = number(conversation, "create_time")
     thoughts: list[Part] = []
@@ -111,9 +107,7 @@ def _time(nodes: Raw, name: str) -> float:
 
 
 def _hidden(message: Raw) -> bool:
-    return (
-        flag(child(message, "metadata"), "is_visually_hidden_from_conversation") or message.get("weight") == 0
-    )
+    return flag(child(message, "metadata"), "is_visually_hidden_from_conversation") or message.get("weight") == 0
 
 
 def _content(content: Raw) -> tuple[str, tuple[Part, ...]]:
@@ -124,8 +118,7 @@ def _content(content: Raw) -> tuple[str, tuple[Part, ...]]:
         return "", (Thinking(text=said),) if said else ()
     if kind == "reasoning_recap":
         return "", ()
-    given = content.get("parts")
-    pieces: list[object] = list(given) if isinstance(given, list) else []  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - foreign JSON
+    pieces = values(content, "parts")
     said = "\n".join(filter(None, (_words(piece) for piece in pieces)))
     media = tuple(
         Media(media_type="image/*", url=address, caption="image")

@@ -55,9 +55,7 @@ def _conversations(stream: JsonStream, *, source: Source) -> Iterator[Raw]:
 
 def _checked(stream: JsonStream, conversation: Raw, *, source: Source) -> Raw:
     if not isinstance(conversation.get("messages"), list):
-        raise InvalidInput(
-            f"{source.path.name}, line {stream.line}: expected an object with a list of `messages`"
-        )
+        raise InvalidInput(f"{source.path.name}, line {stream.line}: expected an object with a list of `messages`")
     return conversation
 
 
@@ -92,9 +90,7 @@ def _turns(conversation: Raw, *, user: str, source: Source) -> Iterator[Turn]:
 
 
 def _seconds(message: Raw) -> float | None:
-    return next(
-        (found for key in ("created_at", "created", "timestamp") if (found := number(message, key))), None
-    )
+    return next((found for key in ("created_at", "created", "timestamp") if (found := number(message, key))), None)
 
 
 def _content(message: Raw, *, called: dict[str, str]) -> tuple[str, tuple[Part, ...]]:

@@ -15,9 +15,7 @@ from recollect.errors import InvalidInput
 
 CHUNK: Final = 1 << 16
 _REST_OF_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_TO_BRACKET: Final = re.compile(
-    rb'[^"{}\[\]]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"{}\[\]]*+)*+([{}\[\]])', re.DOTALL
-)
+_TO_BRACKET: Final = re.compile(rb'[^"{}\[\]]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"{}\[\]]*+)*+([{}\[\]])', re.DOTALL)
 """Everything up to the next bracket that is not inside a string."""
 _SCALAR_END: Final = re.compile(rb"[\s,\]}]")
 _BLANK: Final = re.compile(rb"\s*")

@@ -15,7 +15,7 @@ from recollect.deliver.importing.streaming import JsonStream
 from recollect.deliver.telegram.updates import turn_id
 from recollect.errors import InvalidInput
 from recollect.ingest.lanes import chain_root, lane, session_id
-from recollect.ingest.raw import Raw, child, instant, integer, mapping, number, objects, storable, text
+from recollect.ingest.raw import Raw, child, instant, integer, mapping, number, objects, storable, text, values
 from recollect.types import Role, Turn
 
 _SHARED_IDS: Final = ("private_supergroup", "public_supergroup", "private_channel", "public_channel")
@@ -159,21 +159,9 @@ def _time(message: Raw) -> datetime | None:
 def _words(message: Raw) -> str:
     """Texts come as a string or as pieces with their formatting."""
     given = message.get("text")
-    if isinstance(given, str):
-        said = given
-    elif isinstance(given, list):
-        said = "".join(
-            piece if isinstance(piece, str) else text(mapping(piece), "text") or ""
-            for piece in _pieces(message)
-        )
-    else:
-        said = ""
+    pieces: list[object] = [given] if isinstance(given, str) else values(message, "text")
+    said = "".join(piece if isinstance(piece, str) else text(mapping(piece), "text") or "" for piece in pieces)
     return storable(said) or _shown(message)
-
-
-def _pieces(message: Raw) -> list[object]:
-    given = message.get("text")
-    return list(given) if isinstance(given, list) else []  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - foreign JSON
 
 
 def _shown(message: Raw) -> str:

@@ -41,17 +41,27 @@ _BY_TYPE: tuple[tuple[type[psycopg.Error], type[RecollectError], str], ...] = (
 )
 
 
+_UNREADABLE = (
+    "the PostgreSQL URL cannot be read; it looks like postgresql://USER:PASSWORD@HOST:PORT/DATABASE,"
+    " with special characters of the password written as %XX"
+)
+
+
 def settings_of(url: str) -> dict[str, str]:
-    """The connection settings in a URL, or a clear error that does not repeat it."""
+    """The connection settings in a URL, or a clear error that does not repeat it.
+
+    The driver's own messages quote the part they stumble over. With an unescaped @ or : that is half of the password, so
+    such URLs do not reach it.
+    """
     try:
         found = conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        # The driver's own message quotes the part it stumbled over, which may be the password.
-        raise StoreUnavailable(
-            "the PostgreSQL URL cannot be read; it looks like postgresql://USER:PASSWORD@HOST:PORT/DATABASE,"
-            " with special characters of the password written as %XX"
-        ) from None
-    return {name: str(value) for name, value in found.items() if value is not None}
+        raise StoreUnavailable(_UNREADABLE) from None
+    settings = {name: str(value) for name, value in found.items() if value is not None}
+    ports = settings.get("port", "").replace(",", "")
+    if "@" in settings.get("host", "") or (ports and not ports.isdigit()):
+        raise StoreUnavailable(_UNREADABLE)
+    return settings
 
 
 def where(settings: Mapping[str, str]) -> str:

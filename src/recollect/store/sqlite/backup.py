@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import InvalidInput, StoreCorrupt
+from recollect.store.sqlite.datafile import put_in_place, remove
 from recollect.store.sqlite.driver import Connection, connect, truncate_log
 from recollect.store.sqlite.failures import translating
-from recollect.store.sqlite.layout import Layout, companions_of, lock_of, make_folder, sync_folder
+from recollect.store.sqlite.layout import Layout, lock_of, make_folder, sync_folder
 from recollect.store.sqlite.sidecar import Sidecar
 from recollect.store.sqlite.threads import InThread
 
@@ -84,18 +85,14 @@ def put_back_file(source: Path, target: Path, key: bytes | None) -> bool:
     with translating(source):
         make_folder(target.parent)
         sidecar, fresh = Sidecar(lock_of(target)), target.with_suffix(".restoring")
-        fresh.unlink(missing_ok=True)
+        remove(fresh)
         with closing(connect(source, writes=False, key=key)) as origin:
             damage = [text for (text,) in origin.execute("PRAGMA integrity_check") if text != "ok"]
             if damage:
                 raise StoreCorrupt(f"{source} is damaged ({damage[0]}); take another backup")
             _copy(origin, fresh, key)
         with closing(sidecar), sidecar.held():
-            target.unlink(missing_ok=True)
-            for companion in companions_of(target):
-                companion.unlink(missing_ok=True)
-            fresh.replace(target)
-            sync_folder(target.parent)
+            put_in_place(fresh, target)
         return True
 
 

@@ -19,7 +19,6 @@ from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection, connect
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import Layout
-from recollect.store.sqlite.migrate import schema_of
 from recollect.store.sqlite.rows import built, number_or_none, time
 from recollect.store.sqlite.sql import queries
 from recollect.store.sqlite.threads import InThread
@@ -134,7 +133,7 @@ class SqliteCatalog:
         return await self._in_thread(work)
 
     def _name(self, path: Path) -> UserKey | None:
-        """Whose file this is; None for one that is gone, a remnant, or was never written to."""
+        """Whose file this is; None for one that is gone or a remnant."""
         digest = path.stem
         if not path.exists():
             return None
@@ -143,8 +142,8 @@ class SqliteCatalog:
                 translating(path),
                 closing(connect(path, writes=False, key=self._secret(digest))) as connection,
             ):
-                identity = identity_of(connection) if schema_of(connection) else None
-            if identity is None or identity.epoch < self._file.epoch(digest):
+                identity = identity_of(connection, path)
+            if identity.epoch < self._file.epoch(digest):
                 return None
             self._names[digest] = identity.key
         return self._names[digest]

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from recollect.errors import StoreUnavailable
-from recollect.store.sqlite.driver import Connection, connect, roll_back
+from recollect.store.sqlite import datafile
+from recollect.store.sqlite.driver import Connection, roll_back
 from recollect.store.sqlite.failures import translating
-from recollect.store.sqlite.layout import lock_of, make_folder, sync_folder
-from recollect.store.sqlite.migrate import migrate, migrations, newest, refuse_newer, schema_of
+from recollect.store.sqlite.layout import lock_of, make_folder
+from recollect.store.sqlite.migrate import newest, refuse_newer, schema_of
 from recollect.store.sqlite.sidecar import Sidecar
 from recollect.store.sqlite.sql import queries
 
@@ -43,10 +44,10 @@ class CatalogFile:
         with self._writing, self._reading, translating(self.path):
             make_folder(self.path.parent)
             with self._sidecar.held():
-                self._writer = connect(self.path, create=True, key=self._secret)
-                migrate(self._writer, migrations("catalog"))
-                sync_folder(self.path.parent)
-            self._reader = connect(self.path, writes=False, key=self._secret)
+                if not self.path.exists():
+                    datafile.create(self.path, "catalog", key=self._secret)
+                self._writer = datafile.open_writer(self.path, "catalog", key=self._secret)
+            self._reader = datafile.open_reader(self.path, "catalog", key=self._secret)
 
     def close(self) -> None:
         with self._writing, self._reading:

@@ -5,11 +5,15 @@ Nothing else in the process may open a data file, not even to read its bytes: cl
 would drop SQLite's locks.
 """
 
+import ctypes
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 import apsw
+import apsw.sqlite_extra
 
 from recollect.errors import StoreUnavailable
 
@@ -25,11 +29,10 @@ WAL_PAGES = 256
 """Pages in the write-ahead log before a commit copies them into the file."""
 BUSY_MILLISECONDS = 10_000
 _STATEMENTS = 200
+_CHECKSUM_BYTES = 8
+VFS = "cksmvfs"
+"""SQLite's shim that ends each page with a checksum and checks it on reading: damage is an error, never other data."""
 
-_FILE_SETTINGS = f"""
-PRAGMA page_size = {PAGE_SIZE};
-PRAGMA journal_mode = WAL;
-"""
 _CONNECTION_SETTINGS = f"""
 PRAGMA synchronous = FULL;
 PRAGMA secure_delete = ON;
@@ -64,6 +67,7 @@ class Connection(Protocol):
     def set_busy_timeout(self, milliseconds: int) -> None: ...
     @property
     def in_transaction(self) -> bool: ...
+    def file_control(self, dbname: str, op: int, pointer: int) -> bool: ...
     def close(self) -> None: ...
 
 
@@ -78,16 +82,33 @@ def require_sound_library(found: str) -> None:
         raise StoreUnavailable(f"SQLite {found} is too old: Recollect needs {needed} or newer (apsw-sqlite3mc)")
 
 
+@cache
+def load_checksums() -> None:
+    """Registers the shim, once in a process, and leaves the process's default as it was."""
+    default = apsw.vfs_names()[0]
+    with closing(apsw.Connection(":memory:")) as connection:
+        try:
+            apsw.sqlite_extra.load(connection, "cksumvfs")
+        except apsw.sqlite_extra.NotAvailable as error:
+            raise StoreUnavailable(f"this build of apsw has no cksumvfs ({error}); install apsw-sqlite3mc") from error
+    apsw.set_default_vfs(default)
+
+
 def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes | None = None) -> Connection:
-    """Opens a data file. With a `key` its pages are encrypted, from its first page on."""
+    """Opens a data file. With a `key` its pages are encrypted, from its first page on, and carry the cipher's own
+    authentication; otherwise they carry a checksum."""
+    load_checksums()
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    connection = cast(Connection, apsw.Connection(str(path), flags=flags, statementcachesize=_STATEMENTS))
+    connection = cast(Connection, apsw.Connection(str(path), flags=flags, vfs=VFS, statementcachesize=_STATEMENTS))
     try:
         connection.set_busy_timeout(BUSY_MILLISECONDS)
         if key is not None:
             connection.pragma("hexkey", key.hex())
         if create:
-            connection.execute(_FILE_SETTINGS)
+            connection.pragma("page_size", PAGE_SIZE)
+            if key is None:
+                _reserve(connection, _CHECKSUM_BYTES)
+            connection.pragma("journal_mode", "WAL")
         connection.execute(_CONNECTION_SETTINGS)
         if not writes:
             connection.pragma("query_only", 1)
@@ -95,6 +116,12 @@ def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes
         connection.close()
         raise
     return connection
+
+
+def _reserve(connection: Connection, size: int) -> None:
+    """Keeps bytes free at the end of each page; a file that has pages already stays as it is."""
+    number = ctypes.c_int(size)
+    connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(number))
 
 
 def in_memory() -> Connection:

@@ -40,7 +40,7 @@ def translated(failure: Failure, path: Path) -> RecollectError:
         return InvalidInput("a text is larger than SQLite can hold (1 GB)")
     if isinstance(failure, apsw.FullError):
         return StoreFull(f"no space left for {path}; nothing of this call was stored")
-    if isinstance(failure, (*_CORRUPT, UnicodeError)):
+    if isinstance(failure, (*_CORRUPT, UnicodeError)) or _is_checksum_error(failure):
         return StoreCorrupt(f"{path} is damaged ({failure}); restore it from a backup")
     if isinstance(failure, _READ_ONLY) or (isinstance(failure, apsw.CantOpenError) and not _is_writable(path)):
         return StoreReadOnly(f"{path} cannot be written to; check the permissions of its folder")
@@ -60,6 +60,10 @@ def _of_system(failure: OSError, path: Path) -> RecollectError:
     if failure.errno in _FORBIDDEN:
         return StoreReadOnly(f"{path} cannot be written to; check the permissions of its folder")
     return StoreUnavailable(f"{path} cannot be used now ({failure}); try again later")
+
+
+def _is_checksum_error(failure: apsw.Error) -> bool:
+    return getattr(failure, "extendedresult", None) == apsw.SQLITE_IOERR_DATA
 
 
 def _is_writable(path: Path) -> bool:

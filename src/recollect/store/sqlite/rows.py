@@ -16,8 +16,6 @@ T = TypeVar("T")
 
 _EXACT_AS_FLOAT = 2**52
 """Up to here (the year 2112) a float of seconds tells microseconds apart."""
-_from_seconds = datetime.fromtimestamp
-_new_tuple = tuple.__new__
 
 
 @contextmanager
@@ -37,7 +35,7 @@ def built(build: Callable[[tuple[Any, ...]], T], found: Iterable[tuple[Any, ...]
 
 def time(value: int) -> datetime:
     """The moment of a number of microseconds; the quick way is the one that nearly all take."""
-    return _from_seconds(value / 1e6, UTC) if 0 <= value < _EXACT_AS_FLOAT else from_micros(value)
+    return datetime.fromtimestamp(value / 1e6, UTC) if 0 <= value < _EXACT_AS_FLOAT else from_micros(value)
 
 
 def time_or_none(value: int | None) -> datetime | None:
@@ -117,15 +115,23 @@ def record(row: tuple[Any, ...]) -> Row:
 
 def traces(found: Iterable[tuple[Any, ...]]) -> tuple[Trace, ...]:
     """Rows as traces. There may be ten thousand to make before a context can be: no call that can be left out."""
+    moment, zone, last = datetime.fromtimestamp, UTC, _EXACT_AS_FLOAT
     with sense():
         return tuple(
             [
-                _new_tuple(
-                    Trace,
-                    (seq, place, noun, name, _from_seconds(at / 1e6, UTC), role, persona, lane, session, speaker, vector),
+                Trace(
+                    seq,
+                    place,
+                    noun,
+                    name,
+                    moment(at / 1e6, zone) if 0 <= at < last else from_micros(at),
+                    role,
+                    persona,
+                    lane,
+                    session,
+                    speaker,
+                    vector,
                 )
-                if 0 <= at < _EXACT_AS_FLOAT
-                else Trace(seq, place, noun, name, from_micros(at), role, persona, lane, session, speaker, vector)
                 for seq, place, noun, name, at, role, persona, lane, session, speaker, vector in found
             ]
         )

@@ -8,19 +8,19 @@ from typing import Any
 
 from recollect.errors import StoreUnavailable
 from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, UserKey, Written
-from recollect.store.sqlite import driver
+from recollect.store.sqlite import datafile, driver
 from recollect.store.sqlite.backup import Copy
 from recollect.store.sqlite.catalog import SqliteCatalog
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.groups import Done, Groups, Job, Refused, commit
-from recollect.store.sqlite.layout import Layout, companions_of
+from recollect.store.sqlite.layout import Layout, companions_of, sync_folder
 from recollect.store.sqlite.migrate import migrate, migrations, newest
 from recollect.store.sqlite.openfiles import OpenFiles
 from recollect.store.sqlite.reading import answer
 from recollect.store.sqlite.restoring import restore
 from recollect.store.sqlite.threads import Threads
-from recollect.store.sqlite.userfile import UserFile, remove_file
+from recollect.store.sqlite.userfile import UserFile
 from recollect.store.sqlite.writing import apply
 
 OPEN_FILES = 64
@@ -71,7 +71,8 @@ class SqliteStore:
         for digest in self._file.unfinished_burials():
             path = self._layout.user(digest)
             if path.parent.is_dir():
-                remove_file(path)
+                datafile.remove(path)
+                sync_folder(path.parent)
             self._file.finish_burial(digest)
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
 """One user's file: a connection that reads, one that writes, and the care that both are of the file that counts.
 
-Other processes may wipe the user or put a restored file in its place at any time. Wiping and replacing unlink the file
-under the sidecar lock, so whoever holds that lock, or merely looks, compares the inode of what it has open with what
+Other processes may wipe the user or put a restored file in its place at any time. They do so under the sidecar lock and
+by unlinking the file, so whoever holds that lock, or merely looks, compares the inode of what it has open with what
 stands in the folder, and opens anew when they differ.
 """
 
@@ -14,10 +14,11 @@ from typing import TypeVar
 
 from recollect.errors import StoreCorrupt
 from recollect.store.base import UserKey
-from recollect.store.sqlite.driver import Connection, connect, roll_back, scrub
+from recollect.store.sqlite import datafile
+from recollect.store.sqlite.driver import Connection, roll_back, scrub
 from recollect.store.sqlite.failures import is_of_the_file, translating
-from recollect.store.sqlite.layout import companions_of, lock_of, make_folder, sync_folder
-from recollect.store.sqlite.migrate import migrate, migrations, newest, refuse_newer, schema_of
+from recollect.store.sqlite.layout import lock_of, make_folder, sync_folder
+from recollect.store.sqlite.migrate import newest, refuse_newer, schema_of
 from recollect.store.sqlite.sidecar import Sidecar, inode_of
 
 T = TypeVar("T")
@@ -38,12 +39,12 @@ class Identity:
     epoch: int
 
 
-def identity_of(connection: Connection) -> Identity | None:
-    """None for a file that was created but never written to."""
+def identity_of(connection: Connection, path: Path) -> Identity:
     meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
-    if not meta:
-        return None
-    return Identity(UserKey(meta["tenant"], meta["user"]), int(meta["epoch"]))
+    try:
+        return Identity(UserKey(meta["tenant"], meta["user"]), int(meta["epoch"]))
+    except (KeyError, ValueError) as error:
+        raise StoreCorrupt(f"{path} is damaged (it does not say whose it is); restore it from a backup") from error
 
 
 class UserFile:
@@ -112,8 +113,9 @@ class UserFile:
                 if inode_of(self.path) is not None:
                     bury()
                 self._close_connections()
-                remove_file(self.path)
+                datafile.remove(self.path)
                 self._sidecar.remove()
+                sync_folder(self.path.parent)
             self._sidecar.close()
 
     def close(self) -> None:
@@ -122,91 +124,56 @@ class UserFile:
             self._sidecar.close()
 
     def _current_reader(self) -> Connection | None:
+        """Of the file that stands in the folder now; None when there is none, or only a remnant."""
         found = inode_of(self.path)
         if self._reader is not None and self._reader.inode == found:
             return self._reader.connection
         self._drop_reader()
         while found is not None:
-            connection = self._open_reader()
-            after = inode_of(self.path)
-            if connection is not None and after == found:
+            connection = datafile.open_reader(self.path, "user", key=self._secret)
+            if connection is None:
+                self._upgrade()
+            elif found != inode_of(self.path):
+                connection.close()
+            else:
                 self._reader = _Open(connection, found)
-                return connection
-            if connection is None and after == found:
-                return None
-            if connection is not None:
-                connection.close()
-            found = after
+                return connection if self._belongs(connection) else None
+            found = inode_of(self.path)
         return None
-
-    def _open_reader(self) -> Connection | None:
-        """A connection that reads; None when the file is a remnant or never got as far as an identity."""
-        connection = connect(self.path, writes=False, key=self._secret)
-        try:
-            schema = schema_of(connection)
-            refuse_newer(schema, newest("user"))
-            if schema == newest("user"):
-                if self._belongs(connection):
-                    return connection
-                connection.close()
-                return None
-        except BaseException:
-            connection.close()
-            raise
-        connection.close()
-        self._upgrade()
-        return self._open_reader()
 
     def _upgrade(self) -> None:
         """Brings the file up to date, under a descriptor of its own: the other belongs to whoever writes."""
         sidecar = Sidecar(lock_of(self.path))
-        with (
-            closing(sidecar),
-            sidecar.held(),
-            closing(connect(self.path, create=True, key=self._secret)) as connection,
-        ):
-            migrate(connection, migrations("user"))
+        with closing(sidecar), sidecar.held():
+            datafile.open_writer(self.path, "user", key=self._secret).close()
 
     def _current_writer(self) -> Connection:
+        """Of the file that stands in the folder now, or of a new one."""
         found = inode_of(self.path)
         if self._writer is not None and self._writer.inode == found:
             return self._writer.connection
         self._drop_writer()
-        connection = self._open_writer()
-        if not self._belongs(connection):
-            if identity_of(connection) is not None:
-                connection.close()
-                remove_file(self.path)
-                connection = self._open_writer()
-            self._sign(connection)
-        if found is None:
-            sync_folder(self.path.parent)
+        if found is not None:
+            connection = datafile.open_writer(self.path, "user", key=self._secret)
+            self._writer = _Open(connection, found)
+            if self._belongs(connection):
+                return connection
+            self._drop_writer()
+        datafile.create(self.path, "user", key=self._secret, fill=self._sign)
+        connection = datafile.open_writer(self.path, "user", key=self._secret)
         self._writer = _Open(connection, inode_of(self.path))
         return connection
 
-    def _open_writer(self) -> Connection:
-        connection = connect(self.path, create=True, key=self._secret)
-        try:
-            migrate(connection, migrations("user"))
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
     def _belongs(self, connection: Connection) -> bool:
-        """Whether this is the user's file, of this life; another user's file under this name is damage."""
-        identity = identity_of(connection)
-        if identity is None:
-            return False
+        """Whether this is a file of the user's present life; another user's file under this name is damage."""
+        identity = identity_of(connection, self.path)
         if identity.key != self.key:
             raise StoreCorrupt(f"{self.path} belongs to another user; restore it from a backup")
         return identity.epoch >= self._epoch()
 
     def _sign(self, connection: Connection) -> None:
         signature = {"tenant": self.key.tenant, "user": self.key.user, "epoch": str(self._epoch())}
-        connection.execute("BEGIN IMMEDIATE")
-        connection.executemany("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", list(signature.items()))
-        connection.execute("COMMIT")
+        connection.executemany("INSERT INTO meta (name, value) VALUES (?, ?)", list(signature.items()))
 
     def _drop_reader(self) -> None:
         if self._reader is not None:
@@ -221,11 +188,3 @@ class UserFile:
     def _close_connections(self) -> None:
         self._drop_reader()
         self._drop_writer()
-
-
-def remove_file(path: Path) -> None:
-    """Removes a data file and its companions. The file goes first: without it, SQLite discards a log it finds."""
-    path.unlink(missing_ok=True)
-    for companion in companions_of(path):
-        companion.unlink(missing_ok=True)
-    sync_folder(path.parent)

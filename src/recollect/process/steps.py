@@ -1,0 +1,13 @@
+"""The work after the turn, in the order in which it is done for a user: the one table of its steps."""
+
+from recollect.process import close, curate, learn, loops, summarise
+from recollect.process.services import Services
+from recollect.work.worker import Step
+
+STEPS: tuple[Step[Services], ...] = (
+    learn.STEP,
+    loops.STEP,
+    *summarise.STEPS,
+    close.STEP,
+    curate.STEP,
+)

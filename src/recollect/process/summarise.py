@@ -1,0 +1,266 @@
+"""The steps that keep summaries: rolling, daily, of a lane, and the spine. Each is a version; the one before stays.
+
+A step reads the turns since its cursor, has them summarised (holding no transaction), and writes the next version together
+with its cursor. Under the lock it looks again whether those turns still exist: what was forgotten meanwhile makes the step
+start over rather than write it back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from recollect import keys
+from recollect.clock import day_bounds, local_day
+from recollect.errors import StoreUnavailable
+from recollect.ids import derived_id
+from recollect.process.services import Digest, Services, Task
+from recollect.store import nouns
+from recollect.store.base import (
+    ANY,
+    Answers,
+    Change,
+    Query,
+    RecordList,
+    RecordsByKey,
+    TurnList,
+    TurnsById,
+    Window,
+)
+from recollect.types import Loop, Memory, StoredTurn, Summary, SummaryKind
+from recollect.work.cursors import Effect
+from recollect.work.overview import Overview
+from recollect.work.worker import Job, Step
+
+MOST = 400
+"""How many turns one summary reads at the most; the rest is in the version before."""
+FACTS = 60
+
+
+class Forgotten(StoreUnavailable):
+    """A turn was forgotten while it was summarised; the step starts over."""
+
+
+def version(previous: Summary | None, *, kind: SummaryKind, key: str, digest: Digest, turns: tuple[StoredTurn, ...]) -> Summary:
+    """The next version of a summary; what an earlier one rests on stays among its sources."""
+    first = previous.first if previous else turns[0].place
+    base = previous or Summary(id=derived_id("summary", key), key=key, kind=kind, at=turns[-1].at)
+    return replace(
+        base,
+        text=digest.text,
+        detail=digest.detail,
+        sentences=digest.sentences,
+        sources=tuple(dict.fromkeys(source for sentence in digest.sentences for source in sentence.sources)),
+        at=turns[-1].at,
+        first=first,
+        last=turns[-1].place,
+        messages=base.messages + len(turns),
+        method=digest.method,
+    )
+
+
+def unless_forgotten(summary: Summary, check: TurnsById, answers: Answers) -> None:
+    found = {turn.id for turn in answers[check]}
+    if any(source not in found for source in summary.sources):
+        raise Forgotten
+
+
+# --- rolling: every few turns of a persona, at most so many characters ---------------------------------------------------
+
+
+def _rolling_due(view: Overview, services: Services) -> Mapping[str, datetime]:
+    every = services.numbers.rolling_every
+    return {
+        name: view.now
+        for persona, tail in view.tails.items()
+        if tail.number - view.position(name := keys.rolling(persona)) >= every
+    }
+
+
+async def _rolling(job: Job[Services]) -> Effect:
+    persona = next(p for p in job.view.tails if keys.rolling(p) == job.cursor.step)
+    tail = job.view.tails[persona]
+    window = Window(persona=persona, lane=ANY, limit=min(tail.number - job.cursor.position, MOST))
+    current = RecordsByKey(noun="summary", keys=(keys.rolling(persona),))
+    answers = await job.store.read(window, current)
+    turns = answers[window]
+    if not turns:
+        return Effect(position=tail.number)
+    previous = _live(answers, current)
+    digest = await job.services.summariser(
+        Task(
+            kind="rolling",
+            turns=turns,
+            previous=previous,
+            persona=job.services.name_of(persona),
+            zone=job.view.zone,
+            characters=job.services.numbers.rolling_chars,
+            detail=job.services.numbers.detail,
+        )
+    )
+    summary = version(previous, kind="rolling", key=keys.rolling(persona), digest=digest, turns=turns)
+    return _written(job, replace(summary, persona=persona), position=turns[-1].number)
+
+
+# --- daily: the user's own day, after every closed session and once more when it is over ----------------------------------
+
+
+async def day_summary(job: Job[Services], *, persona: str | None, at: datetime) -> Summary | None:
+    """The summary of the user's day that holds `at`, from all of that persona's turns of the day."""
+    day = local_day(at, job.view.zone)
+    begin, end = day_bounds(day, job.view.zone)
+    listed = TurnList(persona=persona, since=begin, until=end, limit=MOST)
+    current = RecordsByKey(noun="summary", keys=(keys.daily(persona, day),))
+    answers = await job.store.read(listed, current)
+    turns = tuple(turn for turn in answers[listed] if turn.role in ("user", "assistant"))
+    if not turns:
+        return None
+    digest = await job.services.summariser(
+        Task(
+            kind="daily",
+            turns=turns,
+            persona=job.services.name_of(persona),
+            zone=job.view.zone,
+            detail=job.services.numbers.detail,
+        )
+    )
+    previous = _live(answers, current)
+    summary = version(previous, kind="daily", key=keys.daily(persona, day), digest=digest, turns=turns)
+    return replace(summary, persona=persona, day=day, first=turns[0].place, messages=len(turns))
+
+
+def _daily_due(view: Overview, services: Services) -> Mapping[str, datetime]:
+    """The end of the user's day in which each persona last spoke, unless that day is finished already."""
+    del services
+    dues: dict[str, datetime] = {}
+    for persona, tail in view.tails.items():
+        name = f"daily:{persona or ''}"
+        if view.position(name) < tail.place:
+            dues[name] = day_bounds(local_day(tail.at, view.zone), view.zone)[1]
+    return dues
+
+
+async def _daily(job: Job[Services]) -> Effect:
+    persona = next(p for p in job.view.tails if f"daily:{p or ''}" == job.cursor.step)
+    tail = job.view.tails[persona]
+    summary = await day_summary(job, persona=persona, at=tail.at)
+    return _written(job, summary, position=tail.place) if summary else Effect(position=tail.place)
+
+
+# --- lanes: older turns of a growing lane go into its summary, the newest stay as they are --------------------------------
+
+
+def _lanes_due(view: Overview, services: Services) -> Mapping[str, datetime]:
+    del services
+    newest = view.newest
+    return {"lanes": view.now} if newest is not None and newest.place > view.position("lanes") else {}
+
+
+async def _lanes(job: Job[Services]) -> Effect:
+    """Goes through the lanes that were spoken in since the cursor; compacts those that are over a threshold."""
+    fresh = TurnList(after=job.cursor.position, limit=MOST)
+    turns = (await job.store.read(fresh))[fresh]
+    if not turns:
+        return Effect(position=job.view.newest.place if job.view.newest else job.cursor.position)
+    summaries: list[Summary] = []
+    for persona, lane in dict.fromkeys((turn.persona, turn.lane) for turn in turns):
+        summary = await _compacted(job, persona=persona, lane=lane)
+        if summary is not None:
+            summaries.append(summary)
+    return _written(job, *summaries, position=turns[-1].place)
+
+
+async def _compacted(job: Job[Services], *, persona: str | None, lane: str | None) -> Summary | None:
+    key = keys.lane(persona, lane)
+    window = Window(persona=persona, lane=lane, limit=MOST)
+    current = RecordsByKey(noun="summary", keys=(key,))
+    answers = await job.store.read(window, current)
+    previous = _live(answers, current)
+    recent = tuple(turn for turn in answers[window] if previous is None or turn.place > previous.last)
+    older = recent[: -job.services.numbers.compact_keep]
+    if not older or not over_threshold(recent, previous, services=job.services, now=job.now):
+        return None
+    digest = await job.services.summariser(
+        Task(
+            kind="lane",
+            turns=older,
+            previous=previous,
+            persona=job.services.name_of(persona),
+            zone=job.view.zone,
+            detail=job.services.numbers.detail,
+        )
+    )
+    return replace(version(previous, kind="lane", key=key, digest=digest, turns=older), persona=persona, lane=lane)
+
+
+def over_threshold(
+    recent: tuple[StoredTurn, ...], previous: Summary | None, *, services: Services, now: datetime
+) -> bool:
+    """More messages, more tokens, or a longer time than a lane may have outside its summary."""
+    numbers = services.numbers
+    if len(recent) > numbers.compact_messages or sum(turn.tokens for turn in recent) > numbers.compact_tokens:
+        return True
+    return previous is not None and now - previous.at > timedelta(hours=numbers.compact_hours)
+
+
+# --- spine: who the user is, over everything ------------------------------------------------------------------------------
+
+
+def _spine_due(view: Overview, services: Services) -> Mapping[str, datetime]:
+    """Looked at after so many entries, of which some are not messages; a look that found too few is noted."""
+    cursor = view.cursors.get("spine")
+    looked = int(str(cursor.body.get("looked", 0))) if cursor else 0
+    if view.newest is None or view.head - max(view.position("spine"), looked) <= services.numbers.spine_messages:
+        return {}
+    return {"spine": view.now}
+
+
+async def _spine(job: Job[Services]) -> Effect:
+    fresh = TurnList(after=job.cursor.position, limit=MOST)
+    current = RecordsByKey(noun="summary", keys=(keys.SPINE,))
+    facts = RecordList(noun="memory", persona=None, statuses=("ACTIVE",), limit=FACTS)
+    loops = RecordList(noun="loop", statuses=("open",), limit=FACTS)
+    answers = await job.store.read(fresh, current, facts, loops)
+    turns = answers[fresh]
+    if len(turns) <= job.services.numbers.spine_messages:
+        return Effect(position=job.cursor.position, body={"looked": job.view.head})
+    previous = _live(answers, current)
+    digest = await job.services.summariser(
+        Task(
+            kind="spine",
+            turns=turns,
+            previous=previous,
+            memories=nouns.records(answers[facts], Memory),
+            loops=nouns.records(answers[loops], Loop),
+            zone=job.view.zone,
+            detail=job.services.numbers.detail,
+        )
+    )
+    summary = version(previous, kind="spine", key=keys.SPINE, digest=digest, turns=turns)
+    return _written(job, replace(summary, messages=len(turns)), position=turns[-1].place)
+
+
+def _live(answers: Answers, query: RecordsByKey) -> Summary | None:
+    found = nouns.records(answers[query], Summary)
+    return found[-1] if found else None
+
+
+def _written(job: Job[Services], *summaries: Summary, position: int) -> Effect:
+    checks = tuple(TurnsById(ids=summary.sources) for summary in summaries)
+
+    def decide(answers: Answers) -> Change:
+        for summary, check in zip(summaries, checks, strict=True):
+            unless_forgotten(summary, check, answers)
+        return Change(
+            records=tuple(nouns.indexed(s, index=job.services.indexer, now=job.now) for s in summaries)
+        )
+
+    queries: tuple[Query[object], ...] = checks
+    return Effect(position=position, queries=queries, decide=decide)
+
+
+STEPS: tuple[Step[Services], ...] = (
+    Step(name="rolling", due=_rolling_due, run=_rolling),
+    Step(name="lanes", due=_lanes_due, run=_lanes),
+    Step(name="spine", due=_spine_due, run=_spine),
+    Step(name="daily", due=_daily_due, run=_daily),
+)

@@ -1,0 +1,82 @@
+"""What an embedder is, and what a similarity means whichever embedder made it.
+
+Cosines of different models are not comparable: two unrelated sentences score .1 with one and .75 with another.
+Recipes write thresholds as a *calibrated* similarity instead: each embedder's cosines are mapped through the
+quantiles of its own cosines between unrelated everyday sentences, so that .7 always reads "closer than 99 in 100
+unrelated pairs".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Final, Literal, Protocol
+
+import numpy as np
+
+from recollect.recall.embed.topics import TOPICS
+from recollect.recall.vectors import Vectors
+
+Purpose = Literal["query", "passage"]
+
+
+class Embedder(Protocol):
+    """Makes unit vectors of texts. A text with nothing known in it becomes a zero vector."""
+
+    @property
+    def name(self) -> str:
+        """What settings call it."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the vectors do: rows of different versions are never mixed."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def at_once(self) -> bool:
+        """Fast enough to run inside `record`."""
+        ...
+
+    @property
+    def trust(self) -> float:
+        """How much its scores count beside full text's."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose = "passage") -> Vectors: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A monotone map from an embedder's cosine to a similarity that means the same for every embedder."""
+
+    points: tuple[tuple[float, float], ...]
+    """(cosine, calibrated), both rising; straight lines between them."""
+
+    def __call__(self, cosine: float) -> float:
+        places, values = zip(*self.points, strict=True)
+        return round(float(np.interp(cosine, places, values)), 6)
+
+    def cosine(self, calibrated: float) -> float:
+        """The cosine that has this calibrated similarity: what a threshold is turned into before a scan."""
+        places, values = zip(*self.points, strict=True)
+        return float(np.interp(calibrated, values, places))
+
+
+MEANINGS: Final = ((0.50, 0.30), (0.90, 0.55), (0.99, 0.70))
+"""The share of unrelated pairs that are less similar, and the calibrated similarity that it is called."""
+
+
+def calibrate(embedder: Embedder) -> Calibration:
+    """Measure the quantile map of an embedder on `TOPICS`; a few milliseconds for a static one."""
+    vectors = embedder.embed([sentence for topic in TOPICS for sentence in topic], purpose="passage")
+    sizes = [len(topic) for topic in TOPICS]
+    owners = np.repeat(np.arange(len(TOPICS)), sizes)
+    cosines = vectors @ vectors.T
+    unrelated = [float(cosines[a, b]) for a, b in combinations(range(len(owners)), 2) if owners[a] != owners[b]]
+    quantiles = np.quantile(unrelated, [share for share, _ in MEANINGS])
+    points = [(-1.0, 0.0), *((float(q), value) for q, (_, value) in zip(quantiles, MEANINGS, strict=True)), (1.0, 1.0)]
+    assert all(low < high for (low, _), (high, _) in pairwise(points)), f"{embedder.name} tells no texts apart"
+    return Calibration(points=tuple((round(place, 6), value) for place, value in points))

@@ -1,0 +1,80 @@
+"""Data files as whole things: made, opened at the right schema, removed.
+
+A file appears under its name complete or not at all: it is made beside it, synced and renamed. So a file without a
+schema is a damaged one, and never a new one.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from recollect.errors import StoreCorrupt
+from recollect.store.sqlite.driver import Connection, connect
+from recollect.store.sqlite.layout import companions_of, sync_folder
+from recollect.store.sqlite.migrate import Kind, migrate, migrations, newest, refuse_newer, schema_of
+
+
+def create(
+    path: Path, kind: Kind, *, key: bytes | None = None, fill: Callable[[Connection], None] | None = None
+) -> None:
+    """Makes a file with the newest schema and what `fill` puts in. The caller holds the lock; the folder is there."""
+    fresh = path.with_suffix(".new")
+    remove(fresh)
+    with closing(connect(fresh, create=True, key=key)) as connection:
+        connection.pragma("synchronous", "OFF")
+        migrate(connection, migrations(kind))
+        if fill is not None:
+            fill(connection)
+    put_in_place(fresh, path)
+
+
+def put_in_place(fresh: Path, path: Path) -> None:
+    """Gives a closed file its name. What stands there goes first, with its log: no log may meet another file."""
+    _sync_closed(fresh)
+    remove(path)
+    fresh.rename(path)
+    sync_folder(path.parent)
+
+
+def open_writer(path: Path, kind: Kind, *, key: bytes | None = None) -> Connection:
+    """A connection that writes, its file brought up to date. The caller holds the lock."""
+    connection = connect(path, key=key)
+    try:
+        if schema_of(connection) == 0:
+            raise StoreCorrupt(f"{path} is damaged (it has lost its schema); restore it from a backup")
+        migrate(connection, migrations(kind))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_reader(path: Path, kind: Kind, *, key: bytes | None = None) -> Connection | None:
+    """A connection that reads; None when the file must be brought up to date first."""
+    connection = connect(path, writes=False, key=key)
+    try:
+        schema = schema_of(connection)
+        refuse_newer(schema, newest(kind))
+    except BaseException:
+        connection.close()
+        raise
+    if schema == newest(kind):
+        return connection
+    connection.close()
+    return None
+
+
+def remove(path: Path) -> None:
+    """Removes a file and its companions. The file goes first: a log without its file is never read."""
+    for part in (path, *companions_of(path)):
+        part.unlink(missing_ok=True)
+
+
+def _sync_closed(path: Path) -> None:
+    """Syncs a file that no connection has open; on one that is open, closing this descriptor would drop its locks."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,79 @@
+"""A server of its own for tests that stop it, and a wire that can be cut."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.postgres_server import MissingServerError, PostgresServer
+from tests.stores import without_server
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[PostgresServer]:
+    """A server that only this module's tests use, running when a test begins."""
+    with tempfile.TemporaryDirectory(prefix="recollect-own-") as folder:
+        Path(folder).chmod(0o755)
+        try:
+            server = PostgresServer.create(Path(folder) / "server")
+        except MissingServerError as reason:
+            without_server(reason)
+        yield server
+        server.stop("immediate")
+
+
+@pytest.fixture
+def server(own_server: PostgresServer) -> Iterator[PostgresServer]:
+    if not own_server.running:
+        own_server.start()
+    yield own_server
+
+
+@dataclass
+class Wire:
+    """A proxy before a server. `cut` is asked about everything a client sends: "before" drops the connection without
+    passing it on, "after" passes it on and drops the connection before any answer."""
+
+    port: int
+    target: int
+    cut: Callable[[bytes], str | None] = field(default=lambda _: None)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        answers = asyncio.create_task(_pass_on(upstream_reader, writer))
+        try:
+            while data := await reader.read(1 << 16):
+                verdict = self.cut(data)
+                if verdict == "after":
+                    answers.cancel()
+                if verdict != "before":
+                    upstream_writer.write(data)
+                    await upstream_writer.drain()
+                if verdict == "after":
+                    await upstream_reader.read(1)
+                if verdict is not None:
+                    break
+        finally:
+            answers.cancel()
+            writer.close()
+            upstream_writer.close()
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(1 << 16):
+        writer.write(data)
+        await writer.drain()
+
+
+@pytest.fixture
+async def wire(server: PostgresServer) -> AsyncIterator[Wire]:
+    made = Wire(port=0, target=server.port)
+    listener = await asyncio.start_server(made.serve, "127.0.0.1", 0)
+    made.port = listener.sockets[0].getsockname()[1]
+    yield made
+    listener.close()
