@@ -138,6 +138,11 @@ def blobs_of(snapshot: StoredSnapshot, ids: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name, owner in body.get("blobs", ()) if owner in touched)
 
 
+def shown(snapshot: StoredSnapshot) -> tuple[tuple[str, str], ...]:
+    """Kind and id of every item that the context held."""
+    return tuple((row[1], row[2]) for row in _body(snapshot).get("items", ()) if row[_INCLUDED])
+
+
 def thinned(snapshot: StoredSnapshot) -> StoredSnapshot:
     """What is kept of an old snapshot: which items were candidates, in or out and why, without any text."""
     body = _body(snapshot)
@@ -199,6 +204,8 @@ class _Blobs:
 
 _SOURCES: Final = 7
 """Where an item's sources stand in its row."""
+_INCLUDED: Final = 8
+"""Where it says whether the item was in."""
 
 
 def _body(snapshot: StoredSnapshot) -> dict[str, Any]:

@@ -29,7 +29,7 @@ DATA = "./memories"
 DATA_VARIABLE = "RECOLLECT_DATA"
 
 
-_SHOWN = {code: chr(0x2400 + code) for code in range(32) if code != 10} | {code: "\ufffd" for code in range(127, 160)}
+_SHOWN = {code: chr(0x2400 + code) for code in range(32) if code != 10} | dict.fromkeys(range(127, 160), "�")
 """Control characters as pictures of themselves; only the line feed stays what it is."""
 
 
@@ -123,7 +123,7 @@ class Call:
         console = Console(highlight=False)
         with console.capture() as caught:
             for part in parts:
-                drawn = console.render(Text(f"{part}\n") if isinstance(part, str) else part)
+                drawn = console.render(Text(part) if isinstance(part, str) else part)
                 harmless = [Segment(segment.text.translate(_SHOWN), segment.style) for segment in drawn]
                 console.print(Segments(harmless), end="")
         typer.echo("\n".join(line.rstrip(" ") for line in caught.get().split("\n")), nl=False, color=True)
