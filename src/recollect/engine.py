@@ -525,7 +525,7 @@ class Recollect:
         if not named:
             return None
         await self.flush()
-        return await using.marks(self._user(user), named, shown=snapshot.shown, now=self._clock())
+        return await using.marks(self._user(user), named, now=self._clock())
 
     def _write_later(self, user: str, taken: StoredSnapshot, blobs: Mapping[str, str]) -> None:
         """Writes the snapshot behind the answer; a store that cannot write costs the snapshot, not the conversation."""
