@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ingest.quarantine import Origin, quarantine
+from recollect.ingest.quarantine import quarantine
+from recollect.types import Origin
 
 ORIGINS: tuple[Origin, ...] = ("user", "assistant", "tool", "import")
 

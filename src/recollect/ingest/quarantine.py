@@ -18,10 +18,10 @@ from urllib.parse import unquote
 
 from recollect.ingest.hygiene import visible
 from recollect.text.patterns import PatternTable
+from recollect.types import Origin
 
-__all__ = ["Origin", "Reason", "quarantine"]
+__all__ = ["Reason", "quarantine"]
 
-Origin = Literal["user", "assistant", "tool", "import"]
 Kind = Literal["hidden", "override", "role", "markup", "persona", "disclosure", "exfiltration", "standing"]
 
 
