@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -330,8 +330,8 @@ def _value(path: str) -> str:
         if step == "NAME":
             return ""
         found = getattr(found, step)
-    if isinstance(found, tuple | list):
-        return ", ".join(str(entry) for entry in found)
+    if isinstance(found, tuple):
+        return ", ".join(map(str, cast(tuple[object, ...], found)))
     if isinstance(found, bool):
         return f"`{str(found).lower()}`"
     return "" if found in (None, {}) else f"`{found}`"
