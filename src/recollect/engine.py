@@ -5,6 +5,7 @@ Snapshots are written behind the answer by one task a user; `close` waits for th
 """
 
 import asyncio
+import copy
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
 from recollect import store as stores
-from recollect.assemble import gather, personas, recipe_book, replaying, snapshot
+from recollect.assemble import gather, personas, recipe_book, replaying, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
 from recollect.assemble.recipe import Recipe
@@ -20,7 +21,7 @@ from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
 from recollect.errors import InvalidInput
 from recollect.ids import new_id
-from recollect.ingest import editing, linking, listing, profiles, sessions, using, validate
+from recollect.ingest import editing, linking, listing, profiles, sessions, validate
 from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
 from recollect.text.analyse import stems
@@ -28,13 +29,16 @@ from recollect.recall.searching import Recaller, Search
 from recollect.store import exporting, nouns
 from recollect.store.base import (
     ANY,
+    Catalog,
     Change,
+    Head,
     Health,
     RecordList,
     RecordsByEntity,
     RecordsById,
     Scope,
     SnapshotList,
+    SnapshotsById,
     Store,
     StoredSnapshot,
     TurnList,
@@ -69,6 +73,9 @@ N = TypeVar("N", bound=Record)
 
 LISTED = 1_000
 """How many rows a listing gives unless told otherwise."""
+
+Place = tuple[datetime, int]
+"""Where a record stands in a listing: its `at` and `seq`."""
 
 
 class Recollect:
@@ -121,6 +128,18 @@ class Recollect:
         """Returns when every snapshot made so far is durable."""
         while self._flushing:
             await asyncio.gather(*self._flushing)
+
+    def for_tenant(self, tenant: str) -> "Recollect":
+        """The same open memory, for the users and personas of another tenant; closing either closes both."""
+        other = copy.copy(self)
+        other._tenant = validate.name(tenant, what="tenant")
+        other._personas = personas.Personas(self._store.catalog, tenant=other._tenant)
+        return other
+
+    @property
+    def catalog(self) -> Catalog:
+        """What belongs to no single user; the service keeps its keys there."""
+        return self._store.catalog
 
     # --- turns -----------------------------------------------------------------------------------------------------
 
@@ -243,10 +262,21 @@ class Recollect:
         )
         return await self._recaller.search(self._user(user), ask)
 
-    async def snapshots(self, *, user: str, limit: int = 50) -> list[StoredSnapshot]:
-        """The newest snapshots, newest first."""
+    async def snapshots(
+        self,
+        *,
+        user: str,
+        ids: Sequence[str] | None = None,
+        limit: int = 50,
+        before: datetime | None = None,
+    ) -> list[StoredSnapshot]:
+        """The newest snapshots, newest first, or those with these ids; `before` gives only those taken earlier."""
         await self.flush()
-        query = SnapshotList(limit=limit)
+        query = (
+            SnapshotList(limit=limit, before=before and instant(before, name="before"))
+            if ids is None
+            else SnapshotsById(ids=tuple(ids))
+        )
         return list((await self._user(user).read(query))[query])
 
     async def replay(self, *, user: str, snapshot: str) -> Context:
@@ -313,6 +343,11 @@ class Recollect:
         """The user who is linked to it, if any."""
         return await linking.resolve(self._store.catalog, self._tenant, channel, external_id)
 
+    async def head(self, *, user: str) -> int:
+        """The newest entry of the user's log; 0 for a user of whom nothing was ever written."""
+        query = Head()
+        return (await self._user(user).read(query))[query]
+
     async def users(self) -> list[str]:
         return [key.user for key in await self._store.catalog.users(self._tenant)]
 
@@ -330,9 +365,10 @@ class Recollect:
         """A memory by hand."""
         return cast(Memory, await self.add("memory", user=user, text=text, **fields))
 
-    async def add(self, kind: RecordKind, /, *, user: str, **fields: Any) -> Record:
-        """Any record by hand: a memory, episode, loop, thought, summary …; one with a key that exists is a new version."""
-        return await editing.add(self._desk(user), kind, fields)
+    async def add(self, kind: RecordKind, /, *, user: str, id: str | None = None, **fields: Any) -> Record:
+        """Any record by hand: a memory, episode, loop, thought, summary …; one with a key that exists is a new version.
+        With an `id` and no key, adding it again changes nothing."""
+        return await editing.add(self._desk(user), kind, fields, id=id)
 
     async def update(self, id: str, *, user: str, **changes: Any) -> Record:
         """A new version with these fields changed: close a loop (status="done"), pin or archive a memory …"""
@@ -346,9 +382,10 @@ class Recollect:
         status: str | None = "ACTIVE",
         entity: str | None = None,
         limit: int = LISTED,
+        after: Place | None = None,
         known: int | None = None,
     ) -> list[Memory]:
-        """Memories, newest first; with a persona, its own and everybody's."""
+        """Memories, newest first; with a persona, its own and everybody's. `after` continues a listing, but not one by entity."""
         return await self._list(
             Memory,
             user=user,
@@ -356,36 +393,55 @@ class Recollect:
             status=status,
             entity=entity,
             limit=limit,
+            after=after,
             known=known,
             shared=True,
         )
 
-    async def episodes(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Episode]:
-        return await self._list(Episode, user=user, persona=persona, limit=limit, shared=True)
+    async def episodes(
+        self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
+    ) -> list[Episode]:
+        return await self._list(Episode, user=user, persona=persona, limit=limit, after=after, shared=True)
 
     async def loops(
-        self, *, user: str, persona: str | None = None, status: str | None = "open", limit: int = LISTED
+        self,
+        *,
+        user: str,
+        persona: str | None = None,
+        status: str | None = "open",
+        limit: int = LISTED,
+        after: Place | None = None,
     ) -> list[Loop]:
         """Loops, newest first; `status` None gives the closed ones too."""
-        return await self._list(Loop, user=user, persona=persona, status=status, limit=limit)
+        return await self._list(Loop, user=user, persona=persona, status=status, limit=limit, after=after)
 
-    async def thoughts(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Thought]:
-        return await self._list(Thought, user=user, persona=persona, limit=limit)
+    async def thoughts(
+        self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
+    ) -> list[Thought]:
+        return await self._list(Thought, user=user, persona=persona, limit=limit, after=after)
 
     async def summaries(
-        self, *, user: str, persona: str | None = None, kind: SummaryKind | None = None, limit: int = LISTED
+        self,
+        *,
+        user: str,
+        persona: str | None = None,
+        kind: SummaryKind | None = None,
+        limit: int = LISTED,
+        after: Place | None = None,
     ) -> list[Summary]:
-        """The newest versions, newest first."""
-        found = await self._list(Summary, user=user, persona=persona, limit=limit)
+        """The newest versions, newest first; `kind` filters what the limit let through."""
+        found = await self._list(Summary, user=user, persona=persona, limit=limit, after=after)
         return [summary for summary in found if kind is None or summary.kind == kind]
 
-    async def sessions(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Session]:
+    async def sessions(
+        self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
+    ) -> list[Session]:
         """Sessions, newest first, with their last activity and number of turns."""
-        found = await self._list(Session, user=user, persona=persona, limit=limit)
+        found = await self._list(Session, user=user, persona=persona, limit=limit, after=after)
         return await listing.with_activity(self._user(user), found)
 
-    async def entities(self, *, user: str, limit: int = LISTED) -> list[Entity]:
-        return await self._list(Entity, user=user, limit=limit)
+    async def entities(self, *, user: str, limit: int = LISTED, after: Place | None = None) -> list[Entity]:
+        return await self._list(Entity, user=user, limit=limit, after=after)
 
     async def history(self, *, user: str, id: str) -> list[Record]:
         """Every version of a record, oldest first."""
@@ -435,6 +491,7 @@ class Recollect:
         status: str | None = None,
         entity: str | None = None,
         limit: int,
+        after: Place | None = None,
         known: int | None = None,
         shared: bool = False,
     ) -> list[N]:
@@ -456,6 +513,7 @@ class Recollect:
                 shared=shared,
                 statuses=statuses,
                 limit=limit,
+                after=after,
                 known=known,
             )
         )
@@ -467,7 +525,7 @@ class Recollect:
         if not named:
             return None
         await self.flush()
-        return await using.marks(self._user(user), named, shown=snapshot.shown, now=self._clock())
+        return await using.marks(self._user(user), named, now=self._clock())
 
     def _write_later(self, user: str, taken: StoredSnapshot, blobs: Mapping[str, str]) -> None:
         """Writes the snapshot behind the answer; a store that cannot write costs the snapshot, not the conversation."""

@@ -11,13 +11,15 @@ from recollect.deliver.cli import (
     conversation,
     demo,
     doctor,
+    keys,
     moving,
     people,
     recipes,
     remembering,
+    serve,
 )
 
-Topic = Literal["Start", "Turns", "Contexts", "Memory", "Who", "Recipes", "Care"]
+Topic = Literal["Start", "Turns", "Contexts", "Memory", "Who", "Recipes", "Service", "Care"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,6 +253,23 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="recipes show", topic="Recipes", run=recipes.shown, examples=("recollect recipes show companion",)),
     Command(name="recipes check", topic="Recipes", run=recipes.checked, sketches=("recollect recipes check my.toml",)),
     Command(
+        name="serve",
+        topic="Service",
+        run=serve.serve,
+        sketches=("recollect serve", "recollect serve --host 0.0.0.0 --port 80 --workers 2"),
+    ),
+    Command(
+        name="keys create",
+        topic="Service",
+        run=keys.create,
+        examples=(
+            "recollect keys create --label backend",
+            "recollect keys create --user ana --scope read --expires 2027-01-01T00:00:00Z",
+        ),
+    ),
+    Command(name="keys list", topic="Service", run=keys.listed, examples=("recollect keys list",)),
+    Command(name="keys revoke", topic="Service", run=keys.revoke, sketches=("recollect keys revoke ID",)),
+    Command(
         name="export",
         topic="Care",
         run=moving.export,
@@ -270,4 +289,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
 )
 
-GROUPS: tuple[Group, ...] = (Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),)
+GROUPS: tuple[Group, ...] = (
+    Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),
+    Group(name="keys", help="Keys to the service.", alone="keys list"),
+)

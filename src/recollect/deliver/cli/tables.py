@@ -31,6 +31,7 @@ from recollect.types import (
 if TYPE_CHECKING:
     from recollect.assemble.recipe import Recipe
     from recollect.assemble.replaying import Trial
+    from recollect.deliver.apikeys import ApiKey
     from recollect.store.base import StoredSnapshot
 
 
@@ -273,6 +274,15 @@ def personas(found: Sequence[Persona]) -> RenderableType:
     columns = (Column("id", style="cyan"), Column("name", style="bold"), Column("version", right=True), TEXT)
     rows = [(p.id or "", p.name, str(p.version), p.text) for p in found]
     return table(columns, rows, empty="no persona is defined; an undefined one is a minimal default")
+
+
+def keys(found: Sequence["ApiKey"]) -> RenderableType:
+    columns = (ID, Column("tenant"), Column("user"), Column("may", words=True), Column("until (UTC)"), Column("label"))
+    rows = [
+        (k.id, k.tenant, k.user or "", " ".join(k.scopes), "revoked" if k.revoked_at else when(k.expires_at), k.label)
+        for k in found
+    ]
+    return table(columns, rows, empty="there are no keys; make one with `recollect keys create`")
 
 
 def persona(one: Persona) -> RenderableType:
