@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from splintr import Tokenizer
 
 from bench.dev_sets import SETS, Asked, Conversation, conversations
-from recollect.recall.analyse import stems
+from recollect.text.analyse import stems
 from recollect.recall.embed.base import Embedder
 from recollect.recall.embed.onnx import onnx_embedder
 from recollect.recall.embed.static import static_embedder
@@ -235,9 +235,9 @@ def no_ranges(text: str, **_: object) -> Sequence[Period]:
 def load_ranges() -> Ranges:
     """The rules for time words, where they are installed."""
     try:
-        return cast(Ranges, import_module("recollect.recall.temporal").ranges)
+        return cast(Ranges, import_module("recollect.text.temporal").ranges)
     except ModuleNotFoundError:
-        print("no recollect.recall.temporal: time words are not used")
+        print("no recollect.text.temporal: time words are not used")
         return no_ranges
 
 

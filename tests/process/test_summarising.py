@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from recollect.process.salience import Line, Verbosity, names, tone, weighed
 from recollect.process.summarising import Digest, Held, daily, episode, lane, rolling, session, spine, still_open
-from recollect.recall.analyse import stems
+from recollect.text.analyse import stems
 from recollect.types import Role
 
 START = datetime(2024, 5, 15, 9, tzinfo=UTC)

@@ -36,6 +36,7 @@ class Digest:
     outcome: Outcome = "SUCCESS"
     tone: str = "neutral"
     topics: tuple[str, ...] = ()
+    method: Literal["rules", "model"] = "rules"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ def rolling(
 
 
 def session(lines: Sequence[Line], *, stems: Stems, verbosity: Verbosity = "normal") -> Digest:
-    """A session in the seed's six fields; each entry rests on turns."""
+    """A session in six fields; each entry rests on turns."""
     found = weighed(lines, stems=stems)
     scale = _SCALE[verbosity]
     best = chosen(found, limit=round(700 * scale), most=max(1, round(4 * scale)))

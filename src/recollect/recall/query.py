@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
-from recollect.recall.analyse import stems, words
+from recollect.text.analyse import stems, words
 
 MAX_STEMS: Final = 48
 """A query never looks up more stems than this; the most repeated ones stay."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.text.analyse import stems
 from recollect.store import nouns
 from recollect.store.base import (
     ANY,
@@ -19,6 +18,7 @@ from recollect.store.base import (
     UserStore,
     Vector,
 )
+from recollect.text.analyse import stems
 from recollect.types import Hit, HitKind, Recalled, Record, RecordKind, StoredTurn
 
 CANDIDATES = 50
