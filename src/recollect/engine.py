@@ -8,6 +8,7 @@ import asyncio
 import copy
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
@@ -28,6 +29,7 @@ from recollect.ingest.record import Indexer
 from recollect.process import names, wiring
 from recollect.process.services import Services
 from recollect.process.steps import STEPS
+from recollect.recall.embed import Embedder, open_embedder
 from recollect.recall.searching import Recaller, Search
 from recollect.shelves import LISTED, Shelves, everything_or
 from recollect.store import exporting
@@ -78,7 +80,7 @@ class Recollect(Shelves):
         *,
         recipe: str | Recipe = "companion",
         model: object = None,
-        embedder: object = None,
+        embedder: str | Embedder | None = None,
         tokenizer: str = "o200k",
         clock: Clock | None = None,
         tenant: str = "default",
@@ -88,7 +90,7 @@ class Recollect(Shelves):
         self._tokenizer = open_tokenizer(tokenizer)
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
-        self._recaller = Recaller()
+        self._recaller = Recaller(open_embedder(embedder))
         self._model = model
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
         self._flushing: set[asyncio.Task[None]] = set()
@@ -217,7 +219,9 @@ class Recollect(Shelves):
             known=known,
             warnings=who.warnings,
         )
-        material = await gather.gather(self._user(user), request, self._recaller.recall)
+        material = await gather.gather(
+            self._user(user), request, partial(self._recaller.recall, UserKey(self._tenant, user))
+        )
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
         stored, blobs = snapshot.taken(assembled, request.recipe, material)
@@ -248,7 +252,7 @@ class Recollect(Shelves):
             now=self._clock() if at is None else instant(at),
             known=known,
         )
-        return await self._recaller.search(self._user(user), ask)
+        return await self._recaller.search(UserKey(self._tenant, user), self._user(user), ask)
 
     async def snapshots(
         self,
@@ -382,6 +386,7 @@ class Recollect(Shelves):
             indexer=self._indexer(),
             recipe=self._recipe,
             alike=names.alike,
+            similarity=self._recaller.similarity,
             personas={persona.id: persona.name for persona in known if persona.id},
         )
         return Worker(self._store, STEPS, services, clock=self._clock, name=name or f"worker-{token_hex(4)}")
@@ -421,7 +426,7 @@ class Recollect(Shelves):
             count=self._tokenizer.turn,
             family=self._tokenizer.family,
             stems=stems,
-            embed=self._recaller.vectors if self._recaller.writes_at_once else None,
+            embed=self._recaller.vectors if self._recaller.at_once else None,
         )
 
     def _desk(self, user: str) -> editing.Desk:
