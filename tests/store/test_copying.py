@@ -59,7 +59,7 @@ def other_backend(request: pytest.FixtureRequest) -> Backend:
 @pytest.fixture
 async def target(other_backend: Backend, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """A second, empty store, on each backend in turn."""
-    url = str(tmp_path / "copy") if other_backend == "sqlite" else request.getfixturevalue("empty_database")
+    url = str(tmp_path / "copy") if other_backend == "sqlite" else request.getfixturevalue("second_postgres_url")
     opened = connect(url)
     await opened.open()
     yield opened
