@@ -204,7 +204,9 @@ def shown(context: Assembled, section: str) -> list[Item]:
 
 def left_out(context: Assembled, section: str) -> dict[str, str]:
     """Ids and reasons, each once."""
-    found = [(item.id, item.reason) for item in context.items if item.section == section and not item.included]
+    found = [
+        (item.id, item.reason) for item in context.items if item.section == section and not item.included
+    ]
     assert len(dict(found)) == len(found)
     return dict(found)
 
