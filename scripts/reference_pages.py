@@ -319,7 +319,9 @@ def _type(annotation: Any) -> str:
         return f"table of {_type(arguments[1])}"
     if type(None) in arguments:
         return _type(next(argument for argument in arguments if argument is not type(None)))
-    return {"int": "whole number", "float": "number", "str": "text", "bool": "true or false"}.get(annotation.__name__, "")
+    return {"int": "whole number", "float": "number", "str": "text", "bool": "true or false"}.get(
+        annotation.__name__, ""
+    )
 
 
 def _value(path: str) -> str:

@@ -17,7 +17,8 @@ from recollect.store.postgres.statements import statement
 from recollect.store.postgres.words import escape, unescape
 
 _BEGIN = query("begin isolation level read committed")
-_ENTER = query("select set_config('role', %(role)s, true), set_config('synchronous_commit', %(commit)s, true)")
+_ROLE = query(f"set local role {APPLICATION}")
+_UNSYNCED = query("set local synchronous_commit = off")
 _COMMIT = query("commit")
 _ATTEMPTS = 50
 
@@ -88,9 +89,9 @@ class PostgresCatalog:
         async def work(connection: Connection) -> Fetched:
             async with connection.pipeline():
                 await connection.execute(_BEGIN)
-                await connection.execute(
-                    _ENTER, {"role": APPLICATION, "commit": "on" if durable else "off"}, prepare=True
-                )
+                await connection.execute(_ROLE)
+                if not durable:
+                    await connection.execute(_UNSYNCED)
                 [cursor] = await run(connection, [Statement(statement(name), values)])
                 await connection.execute(_COMMIT)
             return await cursor.fetchall()
