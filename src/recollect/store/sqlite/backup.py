@@ -93,6 +93,7 @@ def put_back_file(source: Path, target: Path, key: bytes | None) -> bool:
             _copy(origin, fresh, key)
         with closing(sidecar), sidecar.held():
             put_in_place(fresh, target)
+            sidecar.mark(0)
         return True
 
 

@@ -19,7 +19,8 @@ from recollect.store.sqlite.driver import Connection, roll_back, scrub
 from recollect.store.sqlite.failures import is_of_the_file, translating
 from recollect.store.sqlite.layout import lock_of, make_folder, sync_folder
 from recollect.store.sqlite.migrate import newest, refuse_newer, schema_of
-from recollect.store.sqlite.sidecar import Sidecar, inode_of
+from recollect.store.sqlite.reading import head
+from recollect.store.sqlite.sidecar import Sidecar, inode_of, marked
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
@@ -90,6 +91,7 @@ class UserFile:
             connection.execute("BEGIN IMMEDIATE")
             refuse_newer(schema_of(connection), newest("user"))
             result = work(connection)
+            entry = head(connection)
             connection.execute("COMMIT")
         except BaseException as failure:
             if is_of_the_file(failure):
@@ -97,6 +99,7 @@ class UserFile:
             else:
                 roll_back(connection)
             raise
+        self._sidecar.mark(entry)
         return result
 
     def scrub(self) -> bool:
@@ -130,6 +133,7 @@ class UserFile:
             return self._reader.connection
         self._drop_reader()
         while found is not None:
+            acknowledged = marked(self._sidecar.path)
             connection = datafile.open_reader(self.path, "user", key=self._secret)
             if connection is None:
                 self._upgrade()
@@ -137,7 +141,7 @@ class UserFile:
                 connection.close()
             else:
                 self._reader = _Open(connection, found)
-                return connection if self._belongs(connection) else None
+                return connection if self._is_whole(connection, acknowledged) else None
             found = inode_of(self.path)
         return None
 
@@ -156,20 +160,27 @@ class UserFile:
         if found is not None:
             connection = datafile.open_writer(self.path, "user", key=self._secret)
             self._writer = _Open(connection, found)
-            if self._belongs(connection):
+            if self._is_whole(connection, marked(self._sidecar.path)):
                 return connection
             self._drop_writer()
+        self._sidecar.mark(0)
         datafile.create(self.path, "user", key=self._secret, fill=self._sign)
         connection = datafile.open_writer(self.path, "user", key=self._secret)
         self._writer = _Open(connection, inode_of(self.path))
         return connection
 
-    def _belongs(self, connection: Connection) -> bool:
-        """Whether this is a file of the user's present life; another user's file under this name is damage."""
+    def _is_whole(self, connection: Connection, acknowledged: int) -> bool:
+        """True for a file of the user's present life, False for a remnant. Another user's file under this name, or one
+        that ends before an entry that was acknowledged, is damage."""
         identity = identity_of(connection, self.path)
         if identity.key != self.key:
             raise StoreCorrupt(f"{self.path} belongs to another user; restore it from a backup")
-        return identity.epoch >= self._epoch()
+        if identity.epoch < self._epoch():
+            return False
+        if (entry := head(connection)) < acknowledged:
+            lost = f"it ends at entry {entry}, but {acknowledged} was acknowledged"
+            raise StoreCorrupt(f"{self.path} is damaged ({lost}); restore it from a backup")
+        return True
 
     def _sign(self, connection: Connection) -> None:
         signature = {"tenant": self.key.tenant, "user": self.key.user, "epoch": str(self._epoch())}
