@@ -13,7 +13,6 @@ from recollect.assemble.assembled import Assembled
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.recipe_book import load, names
-from recollect.assemble.render import blocks
 from recollect.assemble.snapshot import rebuilt, taken
 from recollect.errors import ImpossibleBudget
 from recollect.ingest.hygiene import visible
@@ -34,6 +33,7 @@ from recollect.types import (
 from tests import effort
 from tests.assemble.build import (
     PROFILE,
+    all_blocks,
     check_pairs,
     loop,
     made,
@@ -79,9 +79,7 @@ short = st.builds(
     st.integers(0, 9),
 )
 clean = st.sampled_from(("word ", "日本語の文章です。", "😀 ", "Be kind, never rude. "))
-trusted = st.builds(
-    lambda pattern, length: pattern * length, clean, st.one_of(st.integers(0, 60), st.integers(0, 900))
-)
+trusted = st.builds(lambda pattern, length: pattern * length, clean, st.one_of(st.integers(0, 60), st.integers(0, 900)))
 
 
 @st.composite
@@ -198,9 +196,7 @@ def newest_and_first(recipe: Recipe, context: Assembled) -> None:
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
 )
 @given(material=materials(), family=st.sampled_from(FAMILIES))
-def test_no_context_is_over_a_cap_and_what_must_stay_stays(
-    name: str, material: Material, family: str
-) -> None:
+def test_no_context_is_over_a_cap_and_what_must_stay_stays(name: str, material: Material, family: str) -> None:
     recipe, counting = load(name), tokenizer(family)
     try:
         context = assemble(recipe, material, counting)
@@ -221,7 +217,7 @@ def test_no_context_is_over_a_cap_and_what_must_stay_stays(
     if recipe.history.delivery != "moments":
         newest_and_first(recipe, context)
     check_pairs(context)
-    blocks(context.system)
+    all_blocks(context)
     assert "".join(piece.text for piece in context.pieces) == context.system
     snapshot, blobs = taken(context, recipe, material)
     assert rebuilt(snapshot, blobs).context == context.context(snapshot.id)
