@@ -11,7 +11,9 @@ from tests.architecture.source import modules
 
 BROAD = {"Exception", "BaseException"}
 # Places where nothing narrower is right, each with its reason: {"src/recollect/…py": "why"}.
-ALLOWED: dict[str, str] = {}
+ALLOWED: dict[str, str] = {
+    "src/recollect/store/sqlite/attempt.py": "hands whatever a thread raised to the caller who waits in another",
+}
 
 
 def broad_handlers(tree: ast.AST) -> Iterator[int]:
