@@ -131,7 +131,11 @@ class SqliteStore:
         job = Job(work)
         self._groups.add(key, job)
         waiting = asyncio.wrap_future(job.future)
-        done, _ = await asyncio.wait({waiting}, timeout=self._patience)
+        try:
+            done, _ = await asyncio.wait({waiting}, timeout=self._patience)
+        except asyncio.CancelledError:
+            job.future.cancel()
+            raise
         if not done and job.future.cancel():
             raise StoreUnavailable(
                 f"another process kept this user's file for {self._patience:g} s; nothing was stored"
