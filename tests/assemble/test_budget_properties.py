@@ -79,9 +79,7 @@ short = st.builds(
     st.integers(0, 9),
 )
 clean = st.sampled_from(("word ", "日本語の文章です。", "😀 ", "Be kind, never rude. "))
-trusted = st.builds(
-    lambda pattern, length: pattern * length, clean, st.one_of(st.integers(0, 60), st.integers(0, 900))
-)
+trusted = st.builds(lambda pattern, length: pattern * length, clean, st.one_of(st.integers(0, 60), st.integers(0, 900)))
 
 
 @st.composite
@@ -198,9 +196,7 @@ def newest_and_first(recipe: Recipe, context: Assembled) -> None:
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
 )
 @given(material=materials(), family=st.sampled_from(FAMILIES))
-def test_no_context_is_over_a_cap_and_what_must_stay_stays(
-    name: str, material: Material, family: str
-) -> None:
+def test_no_context_is_over_a_cap_and_what_must_stay_stays(name: str, material: Material, family: str) -> None:
     recipe, counting = load(name), tokenizer(family)
     try:
         context = assemble(recipe, material, counting)

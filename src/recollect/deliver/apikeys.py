@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 from recollect.clock import Clock, instant
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest import validate
-from recollect.store.base import Catalog, Document
+from recollect.store.catalog import Catalog, Document
 
 Scope = Literal["read", "write", "forget", "admin", "operate", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)

@@ -24,18 +24,8 @@ from recollect.recall.rank import DEFAULT, Ranked, Weights, collapse, rank
 from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
 from recollect.store import nouns
-from recollect.store.base import (
-    ANY,
-    Everything,
-    Match,
-    Matches,
-    RecordsBySeq,
-    Scope,
-    TurnsBySeq,
-    UserKey,
-    UserStore,
-    Vector,
-)
+from recollect.store.base import ANY, Everything, Match, Matches, RecordsBySeq, Scope, TurnsBySeq, UserStore, Vector
+from recollect.store.catalog import UserKey
 from recollect.text.analyse import stems
 from recollect.text.temporal import ranges
 from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn

@@ -88,7 +88,12 @@ def check(chat: list[dict[str, Json]]) -> None:
 def flat(found: list[ModelMessage]) -> list[tuple[object, ...]]:
     """Parts without their times, in order; merging two messages into one changes nothing here."""
     return [
-        (part.part_kind, getattr(part, "content", None), getattr(part, "tool_call_id", None), getattr(part, "args", None))
+        (
+            part.part_kind,
+            getattr(part, "content", None),
+            getattr(part, "tool_call_id", None),
+            getattr(part, "args", None),
+        )
         for message in found
         for part in message.parts
     ]
