@@ -127,7 +127,7 @@ def _exchange(
     label = desk.speaker(turn)
     around = tokenizer.count(f"{label}:\n") + 1 if desk.recipe.history.delivery == "transcript" else MESSAGE
     if not turn.parts:
-        counted = turn.family == tokenizer.family and text == turn.text
+        counted = turn.family == tokenizer.family and text == turn.text and not desk.recount
         return Exchange(turn, label, text, turn.tokens if counted else tokenizer.count(text), around)
     shown = [
         f"({part.media_type}: {part.caption or 'no description'})"

@@ -7,23 +7,22 @@ when it speaks of what the whole conversation speaks of, and when the user says 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
 from recollect.ingest.quarantine import quarantine
 from recollect.ingest.secrets import find_secrets
-from recollect.process.candidates import Extraction, Said
+from recollect.process.candidates import Extraction, Said, Stems
 from recollect.process.rules.extracting import extract
 from recollect.process.rules.sentences import sentences
 from recollect.text.patterns import PatternTable
 from recollect.text.temporal import ranges
 from recollect.types import Role, Support
 
-__all__ = ["TABLE", "Line", "Sentence", "Stems", "Verbosity", "chosen", "names", "tone", "topics", "weighed"]
+__all__ = ["TABLE", "Line", "Sentence", "Verbosity", "chosen", "names", "tone", "topics", "weighed"]
 
-Stems = Callable[[str], Sequence[str]]
 Verbosity = Literal["brief", "normal", "detailed"]
 
 TABLE: Final = PatternTable.read("recollect.process", "salience.toml")
@@ -100,7 +99,9 @@ def topics(found: Sequence[Sentence], *, most: int = 5) -> list[tuple[str, tuple
     """What was talked about most, as words people used, each with the turns that did."""
     said: dict[str, list[str]] = {}
     words: dict[str, Counter[str]] = {}
-    idle = frozenset().union(*_MOODS.values(), *(one.line.speaker.lower().split() for one in found))
+    idle: frozenset[str] = frozenset[str]().union(
+        *_MOODS.values(), *(one.line.speaker.lower().split() for one in found)
+    )
     for one in found:
         for idea in one.ideas:
             said.setdefault(idea, []).append(one.line.id)

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from recollect.process.candidates import LoopCandidate
+from recollect.process.candidates import LoopCandidate, Stems
 from recollect.process.closing import OpenLoop, closing
 from recollect.process.rules.loops import outcome
-from recollect.process.salience import TABLE, Line, Sentence, Stems, Verbosity, chosen, names, tone, topics, weighed
+from recollect.process.rules.sentences import shortened
+from recollect.process.salience import TABLE, Line, Sentence, Verbosity, chosen, names, tone, topics, weighed
 from recollect.types import Json, MemoryType, Outcome, Support
 
 __all__ = [
@@ -223,7 +224,7 @@ def _line_of(about: Sequence[tuple[str, tuple[str, ...]]], best: str) -> str:
     words = ", ".join(word for word, _ in about)
     if not best:
         return f"Talked about {words}" if words else "A short exchange"
-    return best if len(best) <= 160 else f"{best[:159].rsplit(' ', 1)[0]}…"
+    return shortened(best, most=160)
 
 
 def _support(one: StillOpen) -> Support:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -27,6 +27,7 @@ class Running:
     app: FastAPI
     memory: Recollect
     keys: Keys
+    clock: FakeClock
 
     async def key(self, *, scopes: Iterable[str] = SCOPES, tenant: str = "default", user: str | None = None) -> str:
         return (await self.keys.create(scopes=scopes, tenant=tenant, user=user))[1]
@@ -35,7 +36,7 @@ class Running:
         return await self.keys.create(**options)  # pyright: ignore[reportArgumentType] -- the caller names them
 
     @asynccontextmanager
-    async def http(self, token: str | None = None, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
+    async def http(self, token: str | None = None, **headers: str) -> AsyncGenerator[httpx.AsyncClient]:
         """Plain HTTP with a key, or with none."""
         given = headers if token is None else {"Authorization": f"Bearer {token}", **headers}
         transport = httpx.ASGITransport(self.app)
@@ -43,7 +44,7 @@ class Running:
             yield client
 
     @asynccontextmanager
-    async def client(self, token: str | None = None) -> AsyncIterator[Client]:
+    async def client(self, token: str | None = None) -> AsyncGenerator[Client]:
         """The typed client; with no key given, one that may do everything."""
         key = token or await self.key()
         async with Client("http://service", key, transport=httpx.ASGITransport(self.app)) as client:
@@ -51,8 +52,8 @@ class Running:
 
 
 @asynccontextmanager
-async def running(url: str, *, settings: Settings = QUICK, clock: FakeClock | None = None) -> AsyncIterator[Running]:
+async def running(url: str, *, settings: Settings = QUICK, clock: FakeClock | None = None) -> AsyncGenerator[Running]:
     now = clock or FakeClock()
     async with Recollect(url, clock=now) as memory:
         app = create_app(memory, settings, clock=now)
-        yield Running(app=app, memory=memory, keys=Keys(memory.catalog, clock=now))
+        yield Running(app=app, memory=memory, keys=Keys(memory.catalog, clock=now), clock=now)

@@ -19,6 +19,7 @@ from recollect import (
     ToolReturn,
     Turn,
 )
+from recollect.assemble import recipe_book
 from recollect.client import Client, SyncClient
 from recollect.errors import AccessDenied, NotPermitted
 from recollect.testing import FakeClock
@@ -93,7 +94,7 @@ async def test_contexts_and_their_past(service: Running, clock: FakeClock) -> No
         assert await client.snapshots(user="ana") == await service.memory.snapshots(user="ana")
         assert [s.id for s in await client.snapshots(user="ana", ids=[built.snapshot, "none"])] == [built.snapshot]
         assert await client.snapshots(user="ana", before=built.at) == []
-        own = await client.context(user="ana", message="hi", recipe=service_recipe())
+        own = await client.context(user="ana", message="hi", recipe=recipe_book.load("companion"))
         assert own.recipe == "companion"
         trials = await client.backtest(user="ana", recipe="lanes")
         assert trials == await service.memory.backtest(user="ana", recipe="lanes")
@@ -101,12 +102,6 @@ async def test_contexts_and_their_past(service: Running, clock: FakeClock) -> No
         hits = await client.search(user="ana", query="Acme", kinds=["turn"], explain=True)
         assert hits == await service.memory.search(user="ana", query="Acme", kinds=["turn"], explain=True)
         assert [hit.text for hit in hits] == ["I start at Acme on Monday!"]
-
-
-def service_recipe() -> object:
-    from recollect.assemble import recipe_book
-
-    return recipe_book.load("companion")
 
 
 async def test_who_is_who(service: Running) -> None:

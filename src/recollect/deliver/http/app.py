@@ -3,8 +3,9 @@
 A request meets, in this order: its id, log line and metrics; the gate (key, rate); its body; its turn; the route.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
@@ -17,6 +18,7 @@ from recollect.deliver.apikeys import Keys
 from recollect.deliver.http import failures, reference
 from recollect.deliver.http.bodies import Bodies
 from recollect.deliver.http.buckets import Buckets
+from recollect.deliver.http.channels import channels
 from recollect.deliver.http.gate import Doorman, Gate, is_open
 from recollect.deliver.http.models import Strict
 from recollect.deliver.http.pressure import Pressure
@@ -24,6 +26,7 @@ from recollect.deliver.http.requests import Requests
 from recollect.deliver.http.routes import care, contexts, forgetting, moving, people, records, turns, webhooks, working
 from recollect.deliver.http.service import Service
 from recollect.deliver.http.tracing import tracing
+from recollect.deliver.voice.line import keep_fresh
 from recollect.settings import Settings
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -73,12 +76,12 @@ def create_app(
         description=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
-        lifespan=lifespan or _nothing,
+        lifespan=_life(lifespan),
         responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
     )
     app.state.service = service
     app.state.pulse = care.Pulse()
-    webhooks.prepare(app, service)
+    app.state.channels = channels(service)
     optional = [*forgetting.routers(memory), *working.routers(memory)]
     for router in (*ROUTERS, *optional, *routers):
         app.include_router(router)
@@ -127,6 +130,18 @@ def _describe_keys(app: FastAPI) -> None:
     app.openapi = described
 
 
-@asynccontextmanager
-async def _nothing(app: FastAPI) -> AsyncGenerator[None]:
-    yield
+def _life(lifespan: Lifespan | None) -> Lifespan:
+    """What runs beside the requests of a process that serves."""
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncGenerator[None]:
+        async with lifespan(app) if lifespan else nullcontext():
+            refreshing = asyncio.create_task(keep_fresh(app.state.channels.line))
+            try:
+                yield
+            finally:
+                refreshing.cancel()
+                await asyncio.wait([refreshing])
+                await app.state.channels.line.settled()
+
+    return life

@@ -8,10 +8,17 @@ import asyncio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.deliver.http.failures import send_error
-from recollect.deliver.http.gate import OPEN
+from recollect.deliver.http.gate import OPEN, SIGNED
 from recollect.deliver.http.metrics import Metrics
 from recollect.errors import Overloaded
 from recollect.settings import Settings
+
+URGENT = (*OPEN, *(path for path in SIGNED if path.startswith("/v1/voice/")))
+"""Paths that need no turn: they ask the store for nothing, or at most for a moment. A telephone does not ring twice."""
+
+
+def _is_urgent(path: str) -> bool:
+    return path in URGENT
 
 
 class Pressure:
@@ -26,7 +33,7 @@ class Pressure:
         self._waiting = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in OPEN:
+        if scope["type"] != "http" or _is_urgent(scope["path"]):
             await self._app(scope, receive, send)
             return
         if not await self._turn():

@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from recollect.deliver import cursors
 from recollect.deliver.cursors import Page
 from recollect.deliver.http import paging
+from recollect.deliver.http.channels import Channels
 from recollect.deliver.http.idempotency import IdempotencyKey, derived
 from recollect.deliver.http.models import (
     MOST_LISTED,
@@ -21,7 +22,7 @@ from recollect.deliver.http.models import (
     reply,
 )
 from recollect.deliver.http.service import Service
-from recollect.deliver.http.subjects import Changing, Reading, subject_of
+from recollect.deliver.http.subjects import Changing, Reading, caller_of, subject_of
 from recollect.errors import NotFound
 from recollect.types import StoredTurn
 
@@ -43,6 +44,8 @@ async def record(
     ]
     ids = await subjects[0].memory.record(turns)
     Service.of(request).metrics.turns.inc(len(ids))
+    for subject in subjects:
+        Channels.of(request).touched(tenant=caller_of(request).tenant, user=subject.user)
     return reply(Recorded(ids=ids), Recorded)
 
 
