@@ -25,9 +25,16 @@ from tests.assemble.build import (
 )
 
 SMALL = parse(
-    'extends = "companion"\\nname = "small"\\n[groups.working]\\ntarget = 300\\ncap = 300\\n[history]\\nturn = 60\\nleast = 12'.replace(
-        "\\n", "\n"
-    )
+    """
+    extends = "companion"
+    name = "small"
+    [groups.working]
+    target = 300
+    cap = 300
+    [history]
+    turn = 60
+    least = 12
+    """
 )
 
 

@@ -121,6 +121,10 @@ class Past:
         tokens = sum(self.shown[i].cost(text=cut.text, tool=cut.tool) for i, cut in ordered.items())
         return Plan(ordered, tokens + middle, middle)
 
+    def more(self, plan: Plan) -> bool:
+        """Whether a larger budget would show more than this plan."""
+        return plan.tokens < sum(self._costs[i] for i in (*self._must, *self._order))
+
     def carried_out(self, plan: Plan, desk: Desk) -> list[Exchange]:
         """The planned exchanges, shortened as planned, oldest first."""
         return [

@@ -2,8 +2,8 @@
 
 A snapshot holds no text of its own. Every text that came from somewhere (a turn, a memory, the persona, the
 message) is a blob under a hash of its owner and its content, so that contexts share what they have in common,
-and forgetting a thing removes it from every snapshot at once. What is left between the blobs are the renderer's
-own words. A rebuilt context shows where something was forgotten, never what.
+and forgetting a thing removes it from every snapshot at once. What is left between the blobs are the
+renderer's own words. A rebuilt context shows where something was forgotten, never what.
 """
 
 import json
@@ -29,7 +29,7 @@ _NOBODY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """A context from its snapshot. `exact`: its bytes are those that were sent; `notes` say why they are not."""
+    """A context from its snapshot. `exact`: its bytes are those that were sent; `notes` say why not."""
 
     context: Context
     exact: bool
