@@ -97,7 +97,11 @@ def exchanges(turns: Sequence[StoredTurn], desk: Desk) -> tuple[list[Exchange], 
         elif turn.role == "system":
             left.append(Leftover(turn, "neither the user's nor the persona's"))
         else:
-            shown.append(_exchange(place, turn, answers, turns, desk))
+            exchange = _exchange(place, turn, answers, turns, desk)
+            if exchange.text or exchange.uses:
+                shown.append(exchange)
+            else:
+                left.append(Leftover(turn, "neither words nor an answered call"))
     return shown, left
 
 

@@ -26,7 +26,7 @@ class TurnConformance:
                 ToolCall(id="c1", name="weather", args='{"city": "Zürich"}'),
                 ToolReturn(id="c1", name="weather", content="sunny ☀"),
                 Thinking(text="hm"),
-                Media(media_type="image/png", url="https://files.example/a.png", caption="a fox"),
+                Media(media_type="image/png", url="https://example.org/a.png", caption="a fox"),
             ),
             snapshot="snap-1",
             session="s9",
