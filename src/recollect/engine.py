@@ -5,36 +5,42 @@ Snapshots are written behind the answer by one task a user; `close` waits for th
 """
 
 import asyncio
+import copy
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, cast
 
 from recollect import store as stores
-from recollect.assemble import gather, personas, recipe_book, replaying, snapshot
+from recollect.assemble import gather, personas, recipe_book, replaying, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
+from recollect.assemble.forgetting import Receipt, What, forget
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
 from recollect.errors import InvalidInput
 from recollect.ids import new_id
-from recollect.ingest import editing, linking, listing, profiles, sessions, using, validate
+from recollect.ingest import editing, linking, profiles, sessions, validate
 from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
-from recollect.text.analyse import stems
+from recollect.process import names, wiring
+from recollect.process.services import Services
+from recollect.process.steps import STEPS
+from recollect.recall.embed import Embedder, open_embedder
 from recollect.recall.searching import Recaller, Search
-from recollect.store import exporting, nouns
+from recollect.shelves import LISTED, Shelves, everything_or
+from recollect.store import exporting
 from recollect.store.base import (
-    ANY,
+    Catalog,
     Change,
+    Head,
     Health,
-    RecordList,
-    RecordsByEntity,
-    RecordsById,
-    Scope,
     SnapshotList,
+    SnapshotsById,
     Store,
     StoredSnapshot,
     TurnList,
@@ -42,36 +48,28 @@ from recollect.store.base import (
     UserKey,
     UserStore,
 )
+from recollect.text.analyse import stems
 from recollect.tokens import tokenizer as open_tokenizer
 from recollect.types import (
     Context,
-    Entity,
-    Episode,
     Hit,
     HitKind,
     Json,
-    Loop,
     Memory,
     Persona,
     Profile,
     Record,
     RecordKind,
-    Session,
     State,
     StoredTurn,
-    Summary,
-    SummaryKind,
-    Thought,
     Turn,
 )
-
-N = TypeVar("N", bound=Record)
-
-LISTED = 1_000
-"""How many rows a listing gives unless told otherwise."""
+from recollect.work import cursors
+from recollect.work.status import Status, status
+from recollect.work.worker import Settled, Worker
 
 
-class Recollect:
+class Recollect(Shelves):
     """The memory of many users, embedded in a folder or on PostgreSQL.
 
     `model` is the extractor's (a PydanticAI model or its name), `tokenizer` the family of the model that will answer.
@@ -83,7 +81,7 @@ class Recollect:
         *,
         recipe: str | Recipe = "companion",
         model: object = None,
-        embedder: object = None,
+        embedder: str | Embedder | None = None,
         tokenizer: str = "o200k",
         clock: Clock | None = None,
         tenant: str = "default",
@@ -93,7 +91,7 @@ class Recollect:
         self._tokenizer = open_tokenizer(tokenizer)
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
-        self._recaller = Recaller()
+        self._recaller = Recaller(open_embedder(embedder))
         self._model = model
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
         self._flushing: set[asyncio.Task[None]] = set()
@@ -121,6 +119,18 @@ class Recollect:
         """Returns when every snapshot made so far is durable."""
         while self._flushing:
             await asyncio.gather(*self._flushing)
+
+    def for_tenant(self, tenant: str) -> "Recollect":
+        """The same open memory, for the users and personas of another tenant; closing either closes both."""
+        other = copy.copy(self)
+        other._tenant = validate.name(tenant, what="tenant")
+        other._personas = personas.Personas(self._store.catalog, tenant=other._tenant)
+        return other
+
+    @property
+    def catalog(self) -> Catalog:
+        """What belongs to no single user; the service keeps its keys there."""
+        return self._store.catalog
 
     # --- turns -----------------------------------------------------------------------------------------------------
 
@@ -166,8 +176,8 @@ class Recollect:
             else TurnList(
                 after=after,
                 limit=limit,
-                persona=_all(persona),
-                lane=_all(lane),
+                persona=everything_or(persona),
+                lane=everything_or(lane),
                 session=session,
                 since=since and instant(since, name="since"),
                 until=until and instant(until, name="until"),
@@ -210,7 +220,9 @@ class Recollect:
             known=known,
             warnings=who.warnings,
         )
-        material = await gather.gather(self._user(user), request, self._recaller.recall)
+        material = await gather.gather(
+            self._user(user), request, partial(self._recaller.recall, UserKey(self._tenant, user))
+        )
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
         stored, blobs = snapshot.taken(assembled, request.recipe, material)
@@ -236,17 +248,28 @@ class Recollect:
             text=query,
             limit=limit,
             kinds=tuple(kinds or ("turn", "memory", "episode", "summary")),
-            persona=_all(persona),
-            lane=_all(lane),
+            persona=everything_or(persona),
+            lane=everything_or(lane),
             now=self._clock() if at is None else instant(at),
             known=known,
         )
-        return await self._recaller.search(self._user(user), ask)
+        return await self._recaller.search(UserKey(self._tenant, user), self._user(user), ask)
 
-    async def snapshots(self, *, user: str, limit: int = 50) -> list[StoredSnapshot]:
-        """The newest snapshots, newest first."""
+    async def snapshots(
+        self,
+        *,
+        user: str,
+        ids: Sequence[str] | None = None,
+        limit: int = 50,
+        before: datetime | None = None,
+    ) -> list[StoredSnapshot]:
+        """The newest snapshots, newest first, or those with these ids; `before` gives only those taken earlier."""
         await self.flush()
-        query = SnapshotList(limit=limit)
+        query = (
+            SnapshotList(limit=limit, before=before and instant(before, name="before"))
+            if ids is None
+            else SnapshotsById(ids=tuple(ids))
+        )
         return list((await self._user(user).read(query))[query])
 
     async def replay(self, *, user: str, snapshot: str) -> Context:
@@ -281,7 +304,12 @@ class Recollect:
             )
 
         trials = replaying.backtest(
-            self._user(user), build, recipe=_recipe(recipe), persona=_all(persona), lane=_all(lane), limit=limit
+            self._user(user),
+            build,
+            recipe=_recipe(recipe),
+            persona=everything_or(persona),
+            lane=everything_or(lane),
+            limit=limit,
         )
         return [trial async for trial in trials]
 
@@ -313,6 +341,11 @@ class Recollect:
         """The user who is linked to it, if any."""
         return await linking.resolve(self._store.catalog, self._tenant, channel, external_id)
 
+    async def head(self, *, user: str) -> int:
+        """The newest entry of the user's log; 0 for a user of whom nothing was ever written."""
+        query = Head()
+        return (await self._user(user).read(query))[query]
+
     async def users(self) -> list[str]:
         return [key.user for key in await self._store.catalog.users(self._tenant)]
 
@@ -330,67 +363,69 @@ class Recollect:
         """A memory by hand."""
         return cast(Memory, await self.add("memory", user=user, text=text, **fields))
 
-    async def add(self, kind: RecordKind, /, *, user: str, **fields: Any) -> Record:
-        """Any record by hand: a memory, episode, loop, thought, summary …; one with a key that exists is a new version."""
-        return await editing.add(self._desk(user), kind, fields)
+    async def add(self, kind: RecordKind, /, *, user: str, id: str | None = None, **fields: Any) -> Record:
+        """Any record by hand: a memory, episode, loop, thought, summary …; one with a key that exists is a new version.
+        With an `id` and no key, adding it again changes nothing."""
+        return await editing.add(self._desk(user), kind, fields, id=id)
 
     async def update(self, id: str, *, user: str, **changes: Any) -> Record:
         """A new version with these fields changed: close a loop (status="done"), pin or archive a memory …"""
         return await editing.update(self._desk(user), id, changes)
 
-    async def memories(
+    async def forget(
         self,
         *,
         user: str,
-        persona: str | None = None,
-        status: str | None = "ACTIVE",
+        turn: str | None = None,
+        memory: str | None = None,
         entity: str | None = None,
-        limit: int = LISTED,
-        known: int | None = None,
-    ) -> list[Memory]:
-        """Memories, newest first; with a persona, its own and everybody's."""
-        return await self._list(
-            Memory,
-            user=user,
-            persona=persona,
-            status=status,
+        lane: str | None = None,
+        persona: str | None = None,
+        before: datetime | None = None,
+        everything: bool = False,
+    ) -> Receipt:
+        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
+        what = What(
+            turn=turn,
+            memory=memory,
             entity=entity,
-            limit=limit,
-            known=known,
-            shared=True,
+            lane=lane,
+            persona=persona,
+            before=before and instant(before, name="before"),
+            everything=everything,
         )
+        await self.flush()
+        receipt = await forget(self._user(user), what, now=self._clock())
+        self._recaller.forget(UserKey(self._tenant, user))
+        return receipt
 
-    async def episodes(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Episode]:
-        return await self._list(Episode, user=user, persona=persona, limit=limit, shared=True)
+    # --- the work after the turn --------------------------------------------------------------------------------------
 
-    async def loops(
-        self, *, user: str, persona: str | None = None, status: str | None = "open", limit: int = LISTED
-    ) -> list[Loop]:
-        """Loops, newest first; `status` None gives the closed ones too."""
-        return await self._list(Loop, user=user, persona=persona, status=status, limit=limit)
+    async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
+        """Runs all work that is due now, for one user or for every user of the tenant."""
+        worker = await self.worker()
+        users = [user] if user is not None else await self.users()
+        return {name: await worker.settle(UserKey(self._tenant, name)) for name in users}
 
-    async def thoughts(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Thought]:
-        return await self._list(Thought, user=user, persona=persona, limit=limit)
+    async def worker(self, *, name: str | None = None) -> Worker[Services]:
+        """A worker on this memory's store, for `recollect work` and for running beside an application."""
+        known = await self._personas.all()
+        services = wiring.by_rules(
+            indexer=self._indexer(),
+            recipe=self._recipe,
+            alike=names.alike,
+            similarity=self._recaller.similarity,
+            personas={persona.id: persona.name for persona in known if persona.id},
+        )
+        return Worker(self._store, STEPS, services, clock=self._clock, name=name or f"worker-{token_hex(4)}")
 
-    async def summaries(
-        self, *, user: str, persona: str | None = None, kind: SummaryKind | None = None, limit: int = LISTED
-    ) -> list[Summary]:
-        """The newest versions, newest first."""
-        found = await self._list(Summary, user=user, persona=persona, limit=limit)
-        return [summary for summary in found if kind is None or summary.kind == kind]
+    async def work_status(self, *, user: str) -> Status:
+        """Where each step of the work stands for a user, with what failed and why."""
+        return await status(self._user(user), now=self._clock())
 
-    async def sessions(self, *, user: str, persona: str | None = None, limit: int = LISTED) -> list[Session]:
-        """Sessions, newest first, with their last activity and number of turns."""
-        found = await self._list(Session, user=user, persona=persona, limit=limit)
-        return await listing.with_activity(self._user(user), found)
-
-    async def entities(self, *, user: str, limit: int = LISTED) -> list[Entity]:
-        return await self._list(Entity, user=user, limit=limit)
-
-    async def history(self, *, user: str, id: str) -> list[Record]:
-        """Every version of a record, oldest first."""
-        query = RecordsById(ids=(id,), history=True)
-        return [nouns.record(row) for row in (await self._user(user).read(query))[query]]
+    async def retry(self, *, user: str, step: str | None = None) -> int:
+        """Makes parked steps due again; how many there were."""
+        return await cursors.retry(self._user(user), step=step, now=self._clock())
 
     # --- out and in ------------------------------------------------------------------------------------------------
 
@@ -419,47 +454,12 @@ class Recollect:
             count=self._tokenizer.turn,
             family=self._tokenizer.family,
             stems=stems,
-            embed=self._recaller.vectors if self._recaller.writes_at_once else None,
+            embed=self._recaller.vectors if self._recaller.at_once else None,
         )
 
     def _desk(self, user: str) -> editing.Desk:
         now = self._clock()
         return editing.Desk(store=self._user(user), indexer=self._indexer(), now=now, new_id=lambda: new_id(now))
-
-    async def _list(
-        self,
-        noun: type[N],
-        *,
-        user: str,
-        persona: str | None = None,
-        status: str | None = None,
-        entity: str | None = None,
-        limit: int,
-        known: int | None = None,
-        shared: bool = False,
-    ) -> list[N]:
-        statuses = (status,) if status else ()
-        query = (
-            RecordsByEntity(
-                noun=noun.noun,
-                refs=(entity,),
-                persona=_all(persona),
-                shared=shared,
-                statuses=statuses,
-                limit=limit,
-                known=known,
-            )
-            if entity
-            else RecordList(
-                noun=noun.noun,
-                persona=_all(persona),
-                shared=shared,
-                statuses=statuses,
-                limit=limit,
-                known=known,
-            )
-        )
-        return list(nouns.records((await self._user(user).read(query))[query], noun))
 
     async def _consequences(self, user: str, batch: Sequence[Turn]) -> Change | None:
         """What recording these turns marks besides: thoughts that an answer was given are used."""
@@ -474,10 +474,6 @@ class Recollect:
         task = asyncio.get_running_loop().create_task(replaying.keep(self._user(user), taken, blobs))
         self._flushing.add(task)
         task.add_done_callback(self._flushing.discard)
-
-
-def _all(value: str | None) -> Scope:
-    return ANY if value is None else value
 
 
 def _recipe(recipe: str | Recipe) -> Recipe:

@@ -1,11 +1,18 @@
 """One error tree. A docstring is the error's default message; HTTP codes and exit codes are mapped at the edge."""
 
+import re
+
 
 class RecollectError(Exception):
     """Something went wrong in Recollect."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip())
+
+    @classmethod
+    def kind(cls) -> str:
+        """The error's name in answers: `ImpossibleBudget` is `impossible_budget`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
 class InvalidInput(RecollectError):
@@ -62,3 +69,40 @@ class Fenced(StoreError):
 
 class MissingExtra(RecollectError):
     """An optional part is not installed."""
+
+
+class AccessDenied(RecollectError):
+    """A valid key is needed: send it as `Authorization: Bearer …`."""
+
+
+class NotPermitted(RecollectError):
+    """This key may not do that."""
+
+
+class TooLarge(InvalidInput):
+    """The request is larger than the service accepts; send less at once."""
+
+
+class TooSlow(RecollectError):
+    """The request took too long to arrive."""
+
+
+class Busy(RecollectError):
+    """Too much is going on; try again in a moment."""
+
+    def __init__(self, message: str | None = None, *, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds after which trying again makes sense."""
+
+
+class RateLimited(Busy):
+    """This key has sent too many requests; wait before the next."""
+
+
+class Overloaded(Busy):
+    """The service has as much to do as it can; try again in a moment."""
+
+
+class ServiceError(RecollectError):
+    """The service could not be reached, or answered what it should not."""

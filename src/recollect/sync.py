@@ -6,32 +6,32 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast
 
 from recollect.engine import Recollect as Async
 
+
+class Opened(Protocol):
+    """What is opened and closed, like the engine or a client of the service."""
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+A = TypeVar("A", bound=Opened)
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _sync(
-    method: Callable[Concatenate[Async, P], Awaitable[R]],
-) -> Callable[Concatenate["Recollect", P], R]:
-    @wraps(method)
-    def call(self: "Recollect", *args: P.args, **kwargs: P.kwargs) -> R:
-        return self.run(cast(Coroutine[Any, Any, R], method(self.engine, *args, **kwargs)))
+class Blocking(Generic[A]):
+    """Calls of something asynchronous, waited for. Safe to use from several threads."""
 
-    return call
-
-
-class Recollect:
-    """`recollect.Recollect`, blocking. Safe to call from several threads."""
-
-    def __init__(self, url: str | Path, **options: Any) -> None:
+    def __init__(self, make: Callable[[], A]) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="recollect", daemon=True)
         self._thread.start()
-        self.engine = Async(url, **options)
+        self.engine = make()
 
     def run(self, call: Coroutine[Any, Any, R]) -> R:
         """Waits for a call of the engine."""
@@ -46,6 +46,9 @@ class Recollect:
     ) -> None:
         self.close()
 
+    def open(self) -> None:
+        self.run(self.engine.open())
+
     def close(self) -> None:
         """Closes the engine and ends the thread."""
         try:
@@ -55,6 +58,25 @@ class Recollect:
             self._thread.join()
             self._loop.close()
 
+
+def blocking(
+    method: Callable[Concatenate[A, P], Awaitable[R]],
+) -> Callable[Concatenate[Blocking[A], P], R]:
+    """The method without `await`."""
+
+    @wraps(method)
+    def call(self: Blocking[A], *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.run(cast(Coroutine[Any, Any, R], method(self.engine, *args, **kwargs)))
+
+    return call
+
+
+class Recollect(Blocking[Async]):
+    """`recollect.Recollect`, blocking."""
+
+    def __init__(self, url: str | Path, **options: Any) -> None:
+        super().__init__(lambda: Async(url, **options))
+
     def export(self, *, user: str) -> list[str]:
         """The user's whole memory as JSON lines."""
 
@@ -63,37 +85,37 @@ class Recollect:
 
         return self.run(collect())
 
-    open = _sync(Async.open)
-    flush = _sync(Async.flush)
-    record = _sync(Async.record)
-    revise = _sync(Async.revise)
-    turns = _sync(Async.turns)
-    context = _sync(Async.context)
-    search = _sync(Async.search)
-    snapshots = _sync(Async.snapshots)
-    replay = _sync(Async.replay)
-    diff = _sync(Async.diff)
-    backtest = _sync(Async.backtest)
-    define_persona = _sync(Async.define_persona)
-    personas = _sync(Async.personas)
-    set_user = _sync(Async.set_user)
-    user = _sync(Async.user)
-    users = _sync(Async.users)
-    link = _sync(Async.link)
-    resolve = _sync(Async.resolve)
-    state = _sync(Async.state)
-    set_state = _sync(Async.set_state)
-    remember = _sync(Async.remember)
-    add = _sync(Async.add)
-    update = _sync(Async.update)
-    memories = _sync(Async.memories)
-    episodes = _sync(Async.episodes)
-    loops = _sync(Async.loops)
-    thoughts = _sync(Async.thoughts)
-    summaries = _sync(Async.summaries)
-    sessions = _sync(Async.sessions)
-    entities = _sync(Async.entities)
-    history = _sync(Async.history)
-    load = _sync(Async.load)
-    health = _sync(Async.health)
-    backup = _sync(Async.backup)
+    flush = blocking(Async.flush)
+    record = blocking(Async.record)
+    revise = blocking(Async.revise)
+    turns = blocking(Async.turns)
+    context = blocking(Async.context)
+    search = blocking(Async.search)
+    snapshots = blocking(Async.snapshots)
+    replay = blocking(Async.replay)
+    diff = blocking(Async.diff)
+    backtest = blocking(Async.backtest)
+    define_persona = blocking(Async.define_persona)
+    personas = blocking(Async.personas)
+    set_user = blocking(Async.set_user)
+    user = blocking(Async.user)
+    users = blocking(Async.users)
+    head = blocking(Async.head)
+    link = blocking(Async.link)
+    resolve = blocking(Async.resolve)
+    state = blocking(Async.state)
+    set_state = blocking(Async.set_state)
+    remember = blocking(Async.remember)
+    add = blocking(Async.add)
+    update = blocking(Async.update)
+    memories = blocking(Async.memories)
+    episodes = blocking(Async.episodes)
+    loops = blocking(Async.loops)
+    thoughts = blocking(Async.thoughts)
+    summaries = blocking(Async.summaries)
+    sessions = blocking(Async.sessions)
+    entities = blocking(Async.entities)
+    history = blocking(Async.history)
+    load = blocking(Async.load)
+    health = blocking(Async.health)
+    backup = blocking(Async.backup)

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 
 from typing_extensions import TypeAliasType
 
-Json = TypeAliasType("Json", "None | bool | int | float | str | list[Json] | dict[str, Json]")
+Json = TypeAliasType("Json", "bool | int | float | str | list[Json] | dict[str, Json] | None")
 
 Role = Literal["user", "assistant", "tool", "system"]
 Origin = Literal["user", "assistant", "tool", "import", "application"]

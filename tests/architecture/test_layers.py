@@ -19,9 +19,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("process",),
     ("recall",),
     ("assemble",),
+    ("shelves",),
     ("engine",),
     ("sync", "__init__"),
     ("testing",),
+    ("client",),
     ("deliver",),
 )
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}

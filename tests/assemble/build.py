@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -202,5 +203,28 @@ def shown(context: Assembled, section: str) -> list[Item]:
 
 
 def left_out(context: Assembled, section: str) -> dict[str, str]:
-    """Ids and reasons."""
-    return {item.id: item.reason for item in context.items if item.section == section and not item.included}
+    """Ids and reasons, each once."""
+    found = [
+        (item.id, item.reason) for item in context.items if item.section == section and not item.included
+    ]
+    assert len(dict(found)) == len(found)
+    return dict(found)
+
+
+def check_pairs(context: Assembled) -> None:
+    """What providers demand: every call is answered right after it, every answer follows its call."""
+    waiting: list[str] = []
+    for message in context.messages:
+        if message["role"] == "tool":
+            assert str(message["tool_call_id"]) in waiting
+            waiting.remove(str(message["tool_call_id"]))
+            continue
+        assert not waiting
+        calls = message.get("tool_calls") or []
+        assert isinstance(calls, list)
+        for found in calls:
+            assert isinstance(found, dict)
+            waiting.append(str(found["id"]))
+            assert isinstance(found["function"], dict)
+            json.loads(str(found["function"]["arguments"]))
+    assert not waiting

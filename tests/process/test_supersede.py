@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.process.supersede import Relation, Statement, relation, valid_until
-from recollect.recall.analyse import stems
+from recollect.text.analyse import stems
 
 ENDED = [
     ("I work for Shell", "I resigned from Shell last month"),

@@ -27,20 +27,28 @@ _ROUNDS: Final = 3
 
 def assemble(recipe: Recipe, material: Material, tokenizer: Tokenizer) -> Assembled:
     """The context, or ImpossibleBudget when persona, message, reserve and wrapping alone exceed the total."""
-    wanted = table(Desk(recipe, material, tokenizer))
     most = recipe.total.cap - recipe.total.reserve
-    room = most - wanted.fixed
-    if room < 0:
-        raise ImpossibleBudget(
-            f"persona, message and wrapping take {wanted.fixed} tokens, the reserve {recipe.total.reserve},"
-            f" but recipe {recipe.name!r} has {recipe.total.cap} in all; shorten the message or the persona"
-        )
+    wanted, room = _laid(Desk(recipe, material, tokenizer), most)
     while True:
         choice = _choice(wanted, room)
         draft = drafted(wanted, choice)
         if draft.tokens <= most:
             return assembled(wanted, choice, draft)
-        room -= draft.tokens - most
+        if wanted.desk.recount:
+            room -= draft.tokens - most
+        else:
+            wanted, room = _laid(Desk(recipe, material, tokenizer, recount=True), most)
+
+
+def _laid(desk: Desk, most: int) -> tuple[Table, int]:
+    """Everything that wants in, and the room for what can be left out."""
+    wanted, total = table(desk), desk.recipe.total
+    if wanted.fixed > most:
+        raise ImpossibleBudget(
+            f"persona, message and wrapping take {wanted.fixed} tokens, the reserve {total.reserve},"
+            f" but recipe {desk.recipe.name!r} has {total.cap} in all; shorten the message or the persona"
+        )
+    return wanted, most - wanted.fixed
 
 
 def _choice(wanted: Table, room: int) -> Choice:

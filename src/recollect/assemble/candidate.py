@@ -54,11 +54,17 @@ class Candidate(NamedTuple):
 
 
 class Desk:
-    """What the sections work with, and the few ways in which they make candidates."""
+    """What the sections work with, and the few ways in which they make candidates.
 
-    __slots__ = ("_labels", "material", "recipe", "tokenizer")
+    Turns bring the tokens that were counted when they were written; `recount` looks at their text instead.
+    """
 
-    def __init__(self, recipe: Recipe, material: Material, tokenizer: Tokenizer) -> None:
+    __slots__ = ("_labels", "material", "recipe", "recount", "tokenizer")
+
+    def __init__(
+        self, recipe: Recipe, material: Material, tokenizer: Tokenizer, *, recount: bool = False
+    ) -> None:
+        self.recount = recount
         self.recipe = recipe
         self.material = material
         self.tokenizer = tokenizer

@@ -97,7 +97,11 @@ def exchanges(turns: Sequence[StoredTurn], desk: Desk) -> tuple[list[Exchange], 
         elif turn.role == "system":
             left.append(Leftover(turn, "neither the user's nor the persona's"))
         else:
-            shown.append(_exchange(place, turn, answers, turns, desk))
+            exchange = _exchange(place, turn, answers, turns, desk)
+            if exchange.text or exchange.uses:
+                shown.append(exchange)
+            else:
+                left.append(Leftover(turn, "neither words nor an answered call"))
     return shown, left
 
 
@@ -127,7 +131,7 @@ def _exchange(
     label = desk.speaker(turn)
     around = tokenizer.count(f"{label}:\n") + 1 if desk.recipe.history.delivery == "transcript" else MESSAGE
     if not turn.parts:
-        counted = turn.family == tokenizer.family and text == turn.text
+        counted = turn.family == tokenizer.family and text == turn.text and not desk.recount
         return Exchange(turn, label, text, turn.tokens if counted else tokenizer.count(text), around)
     shown = [
         f"({part.media_type}: {part.caption or 'no description'})"

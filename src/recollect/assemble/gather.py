@@ -15,7 +15,8 @@ from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
-from recollect.recall.searching import Search
+from recollect.recall.blends import Boosts, Shares
+from recollect.recall.searching import Blending, Search
 from recollect.store import nouns
 from recollect.store.base import (
     Head,
@@ -46,7 +47,10 @@ from recollect.types import (
 
 LOOPS = 200
 """How many open loops are looked at; a user with more has the oldest left out."""
-SESSIONS = 24
+SESSIONS = 12
+CARDS = 8
+"""Of how many entities cards are looked for, best found first."""
+CARD_FACTS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,13 +247,40 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         limit=request.recipe.recall.candidates,
         persona=request.persona.id,
         lane=request.lane,
-        speaker=message.speaker if message else None,
+        kinds=("turn", "memory", "episode"),
+        blending=blending(request.recipe),
         now=request.now,
         zone=profile.zone,
         known=known,
-        skip=frozenset(turn.id for turn in window) | ({request.turn} if request.turn else frozenset()),
+        skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
     return material, ask
+
+
+def blending(recipe: Recipe) -> Blending:
+    """The recipe's way to order memories."""
+    found, blend = recipe.recall, recipe.recall.blend
+    shares = Shares(
+        similarity=blend.similarity,
+        recency=blend.recency,
+        frequency=blend.frequency,
+        half_life_days=blend.half_life_days,
+    )
+    boosts = Boosts(
+        limit=found.top_k,
+        threshold=found.threshold,
+        recency=blend.recent_boost,
+        recent_days=blend.recent_days,
+        importance=blend.importance,
+    )
+    return Blending(
+        lexical_first=found.first == "lexical",
+        top_k=found.top_k,
+        threshold=found.threshold,
+        confidence=found.confidence,
+        shares=shares,
+        boosts=boosts if blend.recent_boost > 1 else None,
+    )
 
 
 def _profile(rows: tuple[Row, ...], *, now: datetime) -> Profile:
@@ -274,7 +305,7 @@ async def _quoted(
 async def _cards(store: UserStore, request: Request, recalled: Sequence[Recalled], *, known: int) -> tuple[Card, ...]:
     """Cards of the entities that the found memories name."""
     found = [hit.what for hit in recalled if isinstance(hit.what, Memory) and not hit.reason]
-    refs = tuple(dict.fromkeys(ref for memory in found for ref in memory.entities))
+    refs = tuple(dict.fromkeys(ref for memory in found for ref in memory.entities))[:CARDS]
     if not refs:
         return ()
     query = RecordsByEntity(

@@ -43,7 +43,7 @@ class Plan:
 class Past:
     """The turns before the message, ready to be planned for any budget."""
 
-    __slots__ = ("_costs", "_firsts", "_must", "_order", "left", "rules", "shown")
+    __slots__ = ("_costs", "_firsts", "_must", "_order", "beyond", "left", "rules", "shown")
 
     def __init__(self, desk: Desk, *, empty: bool = False) -> None:
         rules = desk.recipe.history
@@ -57,9 +57,8 @@ class Past:
         self._must = sorted(must)
         self._order = [i for i in reversed(inside) if i not in must]
         self._costs = [exchange.whole for exchange in shown]
-        beyond = sorted(set(range(len(shown))).difference(inside))
-        far = [Leftover(shown[i].turn, f"beyond the last {rules.window} turns") for i in beyond]
-        self.left: list[Leftover] = [*foreign, *left, *far]
+        self.beyond = frozenset(range(len(shown))).difference(inside)
+        self.left: list[Leftover] = [*foreign, *left]
 
     @property
     def wanted(self) -> int:

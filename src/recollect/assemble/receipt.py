@@ -93,7 +93,13 @@ def _plain(section: str, kind: str, name: str, text: str, tokens: int) -> Item:
 def _turn_item(wanted: Table, choice: Choice, draft: Draft, place: int, whole: Exchange) -> Item:
     shown = draft.exchanges.get(place)
     number = wanted.turn_number(place)
-    short = shown is not None and shown is not whole and shown.whole < whole.whole
+    reason = ""
+    if place in wanted.past.beyond:
+        reason = f"beyond the last {wanted.past.rules.window} turns"
+    elif shown is None:
+        reason = _absence(wanted, choice, number)
+    elif shown is not whole and shown.whole < whole.whole:
+        reason = SHORTENED
     return Item(
         section="working",
         kind="turn",
@@ -102,7 +108,7 @@ def _turn_item(wanted: Table, choice: Choice, draft: Draft, place: int, whole: E
         tokens=(shown or whole).whole,
         sources=(whole.turn.id, *whole.also),
         included=shown is not None,
-        reason=_absence(wanted, choice, number) if shown is None else SHORTENED if short else "",
+        reason=reason,
     )
 
 

@@ -126,6 +126,11 @@ def blob_names(snapshot: StoredSnapshot) -> tuple[str, ...]:
     return tuple(name for name, _ in _body(snapshot).get("blobs", ()))
 
 
+def given(snapshot: StoredSnapshot) -> list[tuple[str, str]]:
+    """Kind and id of everything that the context showed."""
+    return [(row[1], row[2]) for row in _body(snapshot)["items"] if row[_INCLUDED]]
+
+
 def blobs_of(snapshot: StoredSnapshot, ids: Collection[str]) -> tuple[str, ...]:
     """The hashes of the blobs that show one of these turns or records, or rest on one."""
     body = _body(snapshot)
@@ -198,7 +203,8 @@ class _Blobs:
 
 
 _SOURCES: Final = 7
-"""Where an item's sources stand in its row."""
+_INCLUDED: Final = 8
+"""Where an item's sources, and whether it was shown, stand in its row."""
 
 
 def _body(snapshot: StoredSnapshot) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from rapidfuzz import process
 
 from recollect.clock import instant
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import Conflict, InvalidInput, NotFound
 from recollect.ingest import validate
 from recollect.ingest.record import Indexer
 from recollect.store import nouns
@@ -55,9 +55,14 @@ def row(record: Record, *, desk: Desk) -> RowDraft:
     return nouns.indexed(record, index=desk.indexer, now=desk.now)
 
 
-async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any]) -> Record:
-    """A new record; with a key that a live record of this persona has, a new version of that one."""
-    record = build(noun, values, record_id=desk.new_id(), now=desk.now)
+async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any], *, id: str | None = None) -> Record:
+    """A new record; with a key that a live record of this persona has, a new version of that one.
+
+    With an `id` of the caller's and no key, adding the same again changes nothing and gives the record as it is now.
+    """
+    record = build(noun, values, record_id=id or desk.new_id(), now=desk.now)
+    if id is not None and record.key is None:
+        return await _add_once(desk, record, given=values)
     if record.key is None:
         await desk.store.write(lambda _: Change(records=(row(record, desk=desk),)))
         return await get(desk, record.id)
@@ -73,6 +78,26 @@ async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any]) -> Record
 
     await desk.store.write(decide, same)
     return await get(desk, written)
+
+
+async def _add_once(desk: Desk, record: Record, *, given: Mapping[str, Any]) -> Record:
+    validate.name(record.id, what="id")
+    versions = RecordsById(ids=(record.id,), history=True)
+
+    def decide(answers: Answers) -> Change:
+        if not answers[versions]:
+            return Change(records=(row(record, desk=desk),))
+        first = nouns.record(answers[versions][0])
+        other = [name for name in given if getattr(record, name) != getattr(first, name, None)]
+        if other or first.noun != record.noun:
+            raise Conflict(
+                f"{record.id!r} was added before as a {first.noun} with another {other[0] if other else 'kind'}; "
+                "use update to change it, or another id"
+            )
+        return Change()
+
+    await desk.store.write(decide, versions)
+    return await get(desk, record.id)
 
 
 async def update(desk: Desk, record_id: str, changes: Mapping[str, Any]) -> Record:

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 
 from recollect import keys
 from recollect.ids import derived_id
-from recollect.process.services import Digest, Services, Task
+from recollect.process.services import Services, Task
 from recollect.process.summarise import day_summary, unless_forgotten, version
+from recollect.process.summarising import Digest
 from recollect.store import nouns
 from recollect.store.base import Answers, Change, RecordList, RecordsById, RecordsByKey, TurnList, TurnsById
 from recollect.types import Episode, Loop, Record, Session, StoredTurn, Summary, Thought
@@ -84,7 +85,9 @@ def _thoughts(loops: tuple[Loop, ...], *, now: datetime) -> list[Thought]:
     return [
         Thought(
             id=derived_id("thought", loop.id),
-            text=f"I said I would: {loop.text}" if loop.owner == "persona" else f"I want to hear how it went: {loop.text}",
+            text=f"I said I would: {loop.text}"
+            if loop.owner == "persona"
+            else f"I want to hear how it went: {loop.text}",
             persona=loop.persona,
             sources=loop.sources,
             at=now,

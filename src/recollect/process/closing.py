@@ -7,17 +7,17 @@ tells of something finished, failed or given up, by the one who owed it.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from recollect.process.candidates import Stems
 from recollect.text.patterns import PatternTable
 from recollect.types import LoopKind
 
 __all__ = ["Closing", "OpenLoop", "closing"]
 
 Closing = Literal["done", "not_done", "dropped"]
-Stems = Callable[[str], Sequence[str]]
 Similarity = Callable[[str, str], float]
 
 _TABLE: Final = PatternTable.read("recollect.process", "closing.toml")
@@ -26,6 +26,7 @@ _OWN_PAST, _BARE_PAST, _STATE, _HERE = map(_TABLE.pattern, ("own_past", "bare_pa
 _GENERIC, _DENIED, _ABSENT, _NOT_BAD = map(_TABLE.pattern, ("generic", "denied", "absent", "not_bad"))
 _ARRIVES, _PARTICIPLE = map(_TABLE.pattern, ("arrives", "participle"))
 _LIGHT: Final = frozenset(_TABLE.texts("words", "light"))
+_FINISHING: Final = frozenset(_TABLE.texts("words", "finishing"))
 _GROUPS: Final = tuple(frozenset(line.split()) for line in _TABLE.texts("synonyms", "groups"))
 _ALIKE: Final = 0.62
 
@@ -49,10 +50,10 @@ def closing(loop: OpenLoop, message: str, *, stems: Stems, similarity: Similarit
         return "done"
     if not linked and not loop.asked:
         return None
-    return _ending(loop, plain, linked=linked)
+    return _ending(loop, plain, linked=linked, stems=stems)
 
 
-def _ending(loop: OpenLoop, plain: str, *, linked: bool) -> Closing | None:
+def _ending(loop: OpenLoop, plain: str, *, linked: bool, stems: Stems) -> Closing | None:
     if _NOT_BAD.search(plain) and loop.kind == "habit":
         return "done"
     if _DROPPED.search(plain) and not _quits(loop.text, plain):
@@ -64,10 +65,10 @@ def _ending(loop: OpenLoop, plain: str, *, linked: bool) -> Closing | None:
         return "done"
     if not linked:
         return None
-    return "done" if _finished(loop, plain) else None
+    return "done" if _finished(loop, plain, stems=stems) else None
 
 
-def _finished(loop: OpenLoop, plain: str) -> bool:
+def _finished(loop: OpenLoop, plain: str, *, stems: Stems) -> bool:
     """Whether the message tells of something that has come to pass."""
     if _HERE.search(plain) and (
         loop.kind in {"promise", "topic", "friction", "question"} or not _PENDING.search(plain)
@@ -79,11 +80,18 @@ def _finished(loop: OpenLoop, plain: str) -> bool:
         return True
     own = _OWN_PAST.search(plain)
     if own is not None and _is_past(own["verb"]):
-        return True
+        return _same_doing(own["verb"], loop.text, stems=stems)
     if loop.kind in {"friction", "question"} and _any_past(plain):
         return not re.search(r"\b(?:again|still|another)\b", plain, re.IGNORECASE)
     bare = _BARE_PAST.match(plain)
-    return bare is not None and _is_past(bare["verb"])
+    return bare is not None and _is_past(bare["verb"]) and _same_doing(bare["verb"], loop.text, stems=stems)
+
+
+def _same_doing(verb: str, loop: str, *, stems: Stems) -> bool:
+    """Riding the bike does not fix it: of a short loop, what was done must be what was to be done."""
+    wanted = _ideas(loop, stems)
+    did = frozenset((*stems(verb), verb.lower()))
+    return len(wanted) > 2 or not did - _LIGHT - _FINISHING or any(_matches(idea, did) for idea in wanted)
 
 
 _IRREGULAR: Final = frozenset(_TABLE.texts("words", "past"))

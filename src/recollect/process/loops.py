@@ -49,7 +49,9 @@ async def run(job: Job[Services]) -> Effect:
         loops = nouns.records(answers[opened], Loop)
         ended = closed_by(loops, said, previous, services=job.services)
         ended |= {loop.id: expired for loop in loops if loop.id not in ended and (expired := _expired(loop, job.now))}
-        return Change(records=tuple(nouns.indexed(loop, index=job.services.indexer, now=job.now) for loop in ended.values()))
+        return Change(
+            records=tuple(nouns.indexed(loop, index=job.services.indexer, now=job.now) for loop in ended.values())
+        )
 
     return Effect(position=turns[-1].place, queries=(opened, still), decide=decide)
 

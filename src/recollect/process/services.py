@@ -7,17 +7,16 @@ from typing import Literal, Protocol
 
 from recollect.ingest.record import Indexer
 from recollect.process.candidates import Candidate, LoopCandidate
+from recollect.process.summarising import Digest
 from recollect.types import (
     Entity,
     EntityType,
-    Json,
     Loop,
     Memory,
     Outcome,
     StoredTurn,
     Summary,
     SummaryKind,
-    Support,
 )
 
 Detail = Literal["brief", "normal", "full"]
@@ -66,19 +65,6 @@ class Task:
     zone: str = "UTC"
     characters: int = 600
     detail: Detail = "normal"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Digest:
-    """A summary's words, its structure by kind, and each sentence with the turns that it rests on."""
-
-    text: str
-    detail: Mapping[str, Json]
-    sentences: tuple[Support, ...]
-    method: Literal["rules", "model"]
-    tone: str = ""
-    topics: tuple[str, ...] = ()
-    outcome: Outcome = "SUCCESS"
 
 
 Summariser = Callable[[Task], Awaitable[Digest]]

@@ -13,7 +13,8 @@ from recollect import keys
 from recollect.clock import day_bounds, local_day
 from recollect.errors import StoreUnavailable
 from recollect.ids import derived_id
-from recollect.process.services import Digest, Services, Task
+from recollect.process.services import Services, Task
+from recollect.process.summarising import Digest
 from recollect.store import nouns
 from recollect.store.base import (
     ANY,
@@ -40,7 +41,9 @@ class Forgotten(StoreUnavailable):
     """A turn was forgotten while it was summarised; the step starts over."""
 
 
-def version(previous: Summary | None, *, kind: SummaryKind, key: str, digest: Digest, turns: tuple[StoredTurn, ...]) -> Summary:
+def version(
+    previous: Summary | None, *, kind: SummaryKind, key: str, digest: Digest, turns: tuple[StoredTurn, ...]
+) -> Summary:
     """The next version of a summary; what an earlier one rests on stays among its sources."""
     first = previous.first if previous else turns[0].place
     base = previous or Summary(id=derived_id("summary", key), key=key, kind=kind, at=turns[-1].at)
@@ -250,9 +253,7 @@ def _written(job: Job[Services], *summaries: Summary, position: int) -> Effect:
     def decide(answers: Answers) -> Change:
         for summary, check in zip(summaries, checks, strict=True):
             unless_forgotten(summary, check, answers)
-        return Change(
-            records=tuple(nouns.indexed(s, index=job.services.indexer, now=job.now) for s in summaries)
-        )
+        return Change(records=tuple(nouns.indexed(s, index=job.services.indexer, now=job.now) for s in summaries))
 
     queries: tuple[Query[object], ...] = checks
     return Effect(position=position, queries=queries, decide=decide)

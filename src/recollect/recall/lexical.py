@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 K1: Final = 1.2
 B: Final = 0.75
 DECIMALS: Final = 6
+LEAST_IDF: Final = 1e-6
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -55,8 +56,8 @@ class Scores:
 
 
 def idf(frequency: int, *, documents: int) -> float:
-    """Inverse document frequency that stays positive for a stem found in every document."""
-    return math.log1p((documents - frequency + 0.5) / (frequency + 0.5))
+    """How much a stem says that `frequency` documents hold; as FTS5 has it, hardly anything from half of them on."""
+    return max(math.log((documents - frequency + 0.5) / (frequency + 0.5)), LEAST_IDF)
 
 
 def bm25(

@@ -1,30 +1,65 @@
-"""Finding what answers a message: full text over turns and records of the user, read in two short batches.
+"""Finding what answers a message, on any store: two short batches of reads around pure ranking.
 
-The message is asked in the light of its anchor: "yes" alone finds nothing, with the question it answers it does.
+The first batch asks for full-text matches and for traces that are new to the cache; the ranking then works on columns in
+memory; the second fetches the texts of the winners. Turns are ranked with their neighbours, records by the recipe's own
+blend; both say how each score came about. What is no longer true is found only when the past is asked about.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Final
 
-from recollect.text.analyse import stems
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.clock import micros
+from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane
+from recollect.recall.embed.base import Calibration, Embedder, calibrate
+from recollect.recall.query import Question, understand
+from recollect.recall.rank import DEFAULT, Ranked, Weights, collapse, rank
+from recollect.recall.traces import Columns, TraceCache, UserRows
+from recollect.recall.traits import pack, traits
 from recollect.store import nouns
 from recollect.store.base import (
     ANY,
+    Everything,
     Match,
     Matches,
     RecordsBySeq,
     Scope,
     TurnsBySeq,
+    UserKey,
     UserStore,
     Vector,
 )
-from recollect.types import Hit, HitKind, Recalled, Record, RecordKind, StoredTurn
+from recollect.text.analyse import stems
+from recollect.text.temporal import ranges
+from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
 
-CANDIDATES = 50
-ANCHOR_WORDS = 6
-"""A message with fewer stems than this borrows those of its anchor."""
-SIDES: tuple[RecordKind, ...] = ("memory", "episode", "summary")
+MATCHES: Final = 1_000
+SPARE: Final = 6
+"""Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
+SIDES: Final[tuple[RecordKind, ...]] = ("memory", "episode", "summary")
+BEFORE: Final = re.compile(
+    r"\b(?:used to|before|previously|formerly|back then|at the time|originally|old|was|were|did)\b", re.IGNORECASE
+)
+_DAY: Final = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blending:
+    """How a recipe orders memories; the default is the personas' blend without a threshold."""
+
+    lexical_first: bool = False
+    top_k: int = 50
+    threshold: float = 0.0
+    confidence: float = 0.85
+    shares: Shares | None = None
+    boosts: Boosts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,69 +75,261 @@ class Search:
     now: datetime
     zone: str = "UTC"
     known: int | None = None
-    skip: frozenset[str] = frozenset()
-    speaker: str | None = None
+    skip: frozenset[int] = frozenset()
+    """Entries of turns that the context holds anyway."""
+    blending: Blending | None = None
+    """How records are ordered; None ranks them on one scale with the turns."""
+    weights: Weights = field(default=DEFAULT)
+
+    @property
+    def sides(self) -> tuple[RecordKind, ...]:
+        return tuple(noun for noun in SIDES if noun in self.kinds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Rows that were ranked, before their texts are read."""
+
+    turns: Sequence[Ranked]
+    records: Sequence[Ranked]
+    question: Question
+    similarity: Mapping[int, float]
+    """Calibrated, by the entry of a record."""
 
 
 class Recaller:
-    """Recall over any store."""
+    """Recall over any store with one embedder."""
 
-    async def recall(self, store: UserStore, search: Search) -> list[Recalled]:
-        """The best candidates, best first, in each kind."""
-        asked = terms(search.text, search.anchor)
-        sides = tuple(noun for noun in SIDES if noun in search.kinds)
-        turns = Matches(
-            stems=asked,
-            target="turn",
-            persona=search.persona,
-            lane=search.lane,
-            limit=CANDIDATES if "turn" in search.kinds else 0,
-            known=search.known,
-        )
-        records = Matches(
-            stems=asked,
-            target="record",
-            nouns=sides,
-            persona=search.persona,
-            limit=CANDIDATES if sides else 0,
-            known=search.known,
-        )
-        if not asked:
-            return []
-        found = await store.read(turns, records)
-        scored = scores(found[turns]) | scores(found[records])
-        turn_rows = TurnsBySeq(seqs=tuple(match.seq for match in found[turns]), known=search.known)
-        record_rows = RecordsBySeq(seqs=tuple(match.seq for match in found[records]), known=search.known)
-        texts = await store.read(turn_rows, record_rows)
-        what: list[StoredTurn | Record] = [*texts[turn_rows], *map(nouns.record, texts[record_rows])]
-        ranked = sorted(what, key=lambda found: (-scored[found.seq], found.seq))
-        return [
-            Recalled(what=found, score=scored[found.seq], parts={"lexical": scored[found.seq]})
-            for found in ranked
-            if found.id not in search.skip
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._cache = TraceCache(embedder=embedder.version, dimension=embedder.dimension)
+        self._calibration: Calibration | None = None
+        self._ask = lru_cache(maxsize=1024)(self._embedded)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether vectors are written while recording; otherwise a step of the work does it."""
+        return self._embedder.at_once
+
+    def vectors(self, texts: Sequence[str], *, by_user: bool = True) -> list[Vector]:
+        """What is stored beside each text: its vector, and the traits that ranking asks for."""
+        found = [traits(text, length=len(stems(text)), by_user=by_user) for text in texts]
+        packed = pack(self._embedder.embed(texts), found)
+        return [Vector(embedder=self._embedder.version, data=data) for data in packed]
+
+    def similarity(self, a: str, b: str) -> float:
+        """How alike two texts are, calibrated."""
+        one, other = self._embedder.embed([a, b])
+        return self._calibrated(float(one @ other))
+
+    def forget(self, key: UserKey) -> None:
+        self._cache.drop(key)
+
+    async def recall(self, key: UserKey, store: UserStore, search: Search) -> list[Recalled]:
+        """Turns and records for a context: each in its own order, taken in turns, with those that must stay out."""
+        found = await self._find(key, store, search)
+        turns, records = await _texts(store, found, search)
+        sides = _ordered(records, found, search)
+        talk = [
+            _recalled(turns[r.seq], r) for r in found.turns if r.seq in turns and turns[r.seq].id not in search.skip
         ]
+        return [hit for pair in zip_longest(sides, talk) for hit in pair if hit is not None]
 
-    async def search(self, store: UserStore, search: Search) -> list[Hit]:
-        return [hit(recalled) for recalled in (await self.recall(store, search))[: search.limit]]
+    async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
+        """The best of everything on one scale."""
+        found = await self._find(key, store, search)
+        turns, records = await _texts(store, found, search)
+        texts: dict[int, StoredTurn | Record] = {**turns, **records}
+        ranked = sorted((*found.turns, *found.records), key=lambda r: (-r.score, r.seq))
+        hits = [_recalled(texts[r.seq], r) for r in ranked if r.seq in texts]
+        return [_hit(one) for one in hits if not _ended(one.what, found.question, search)][: search.limit]
 
-    def vectors(self, texts: Sequence[str]) -> list[Vector]:
-        raise AssertionError("there is no embedder")
+    async def _find(self, key: UserKey, store: UserStore, search: Search) -> Found:
+        held = self._cache.held(key)
+        if held.last is None:
+            asked = self._cache.query(held)
+            held = await self._cache.refresh(key, store, asked, (await store.read(asked))[asked])
+        periods = ranges(search.text, now=search.now, zone=search.zone)
+        question = understand(
+            search.text,
+            speakers=[name for name in held.speakers.texts() if name],
+            anchor=search.anchor,
+            periods=periods,
+        )
+        turns, records = _matches(question, search)
+        asked = self._cache.query(held)
+        answers = await store.read(turns, records, asked)
+        held = await self._cache.refresh(key, store, asked, answers[asked])
+        vector = self._ask(question.text)
+        found_turns = self._ranked(held, held.turns, question, answers[turns], search, vector=vector, nouns=("turn",))
+        found_records = self._ranked(
+            held, held.records, question, answers[records], search, vector=vector, nouns=search.sides
+        )
+        return Found(
+            turns=found_turns if "turn" in search.kinds else (),
+            records=found_records,
+            question=question,
+            similarity=self._similarities(held.records, found_records, vector),
+        )
 
-    writes_at_once = False
+    def _ranked(
+        self,
+        held: UserRows,
+        columns: Columns,
+        question: Question,
+        matches: Sequence[Match],
+        search: Search,
+        *,
+        vector: NDArray[np.float32],
+        nouns: Sequence[str],
+    ) -> list[Ranked]:
+        matrix = columns.matrix
+        if not len(matrix) or not nouns:
+            return []
+        allowed = held.allowed(
+            columns,
+            persona=search.persona,
+            lane=ANY if nouns != ("turn",) else search.lane,
+            nouns=nouns,
+            shared=nouns != ("turn",),
+            known=search.known,
+        )
+        if search.skip:
+            allowed &= ~np.isin(matrix.seqs, list(search.skip))
+        lexical = np.zeros(len(matrix))
+        if matches:
+            seqs = np.array([match.seq for match in matches], dtype=np.int64)
+            places = np.searchsorted(matrix.seqs, seqs)
+            there = (places < len(matrix)) & (matrix.seqs[np.minimum(places, len(matrix) - 1)] == seqs)
+            lexical[places[there]] = np.array([match.score for match in matches])[there]
+        dense = matrix.blended(matrix.dots(vector)).astype(np.float64)
+        ranked = rank(
+            held.rows(columns),
+            question,
+            lexical=lexical,
+            dense=dense,
+            trust=self._embedder.trust,
+            allowed=allowed,
+            weights=search.weights,
+            limit=search.limit + SPARE,
+        )
+        if not ranked:
+            return ranked
+        return collapse(ranked, matrix.own(np.array([one.row for one in ranked])), threshold=search.weights.duplicate)
+
+    def _similarities(
+        self, columns: Columns, ranked: Sequence[Ranked], vector: NDArray[np.float32]
+    ) -> dict[int, float]:
+        if not ranked:
+            return {}
+        own = columns.matrix.own(np.array([one.row for one in ranked])) @ vector
+        return {one.seq: self._calibrated(float(cosine)) for one, cosine in zip(ranked, own, strict=True)}
+
+    def _calibrated(self, cosine: float) -> float:
+        if self._calibration is None:
+            self._calibration = calibrate(self._embedder)
+        return self._calibration(cosine)
+
+    def _embedded(self, text: str) -> NDArray[np.float32]:
+        return self._embedder.embed([text], purpose="query")[0]
 
 
-def terms(text: str, anchor: str | None) -> tuple[str, ...]:
-    """The stems to look for, each once, in order."""
-    own = stems(text)
-    borrowed: Iterable[str] = stems(anchor) if anchor and len(own) < ANCHOR_WORDS else ()
-    return tuple(dict.fromkeys([*own, *borrowed]))
+def _matches(question: Question, search: Search) -> tuple[Matches, Matches]:
+    turns = Matches(
+        stems=question.stems,
+        target="turn",
+        persona=search.persona,
+        lane=search.lane,
+        limit=MATCHES if "turn" in search.kinds else 0,
+        known=search.known,
+    )
+    records = Matches(
+        stems=question.stems,
+        target="record",
+        nouns=search.sides,
+        persona=search.persona,
+        limit=MATCHES if search.sides else 0,
+        known=search.known,
+    )
+    return turns, records
 
 
-def scores(matches: Sequence[Match]) -> Mapping[int, float]:
-    return {match.seq: match.score for match in matches}
+async def _texts(store: UserStore, found: Found, search: Search) -> tuple[dict[int, StoredTurn], dict[int, Record]]:
+    turns = TurnsBySeq(seqs=tuple(one.seq for one in found.turns), known=search.known)
+    records = RecordsBySeq(seqs=tuple(one.seq for one in found.records), known=search.known)
+    answers = await store.read(turns, records)
+    active = [record for record in map(nouns.record, answers[records]) if record.status == "ACTIVE"]
+    return {turn.seq: turn for turn in answers[turns]}, {record.seq: record for record in active}
 
 
-def hit(recalled: Recalled) -> Hit:
+def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> list[Recalled]:
+    """Records by the recipe's blend, then those that it leaves out, each with its reason."""
+    ranked = [one for one in found.records if one.seq in records]
+    if search.blending is None:
+        return [_recalled(records[one.seq], one) for one in ranked]
+    out = {one.seq: reason for one in ranked if (reason := _reason(records[one.seq], found, search))}
+    candidates = [_candidate(records[one.seq], one, found, now=search.now) for one in ranked if one.seq not in out]
+    order = _blend(candidates, search)
+    shown = [Recalled(what=records[one.seq], score=one.score, parts=one.parts) for one in order]
+    placed = {one.seq for one in order}
+    rest = [
+        Recalled(
+            what=records[one.seq], score=one.score, parts=one.parts, reason=out.get(one.seq, "ranked below the best")
+        )
+        for one in ranked
+        if one.seq not in placed
+    ]
+    return [*shown, *rest]
+
+
+def _blend(candidates: Sequence[Candidate], search: Search) -> list[Blended]:
+    blending = search.blending or Blending()
+    if blending.lexical_first:
+        lane = None if isinstance(search.lane, Everything) else search.lane
+        order = by_lane(candidates, lane=lane, confident=blending.confidence)
+    elif blending.boosts is not None:
+        order = boosted(candidates, boosts=blending.boosts)
+    else:
+        order = blended(candidates, shares=blending.shares)
+    return order[: blending.top_k]
+
+
+def _reason(record: Record, found: Found, search: Search) -> str:
+    if _ended(record, found.question, search):
+        return "stale: no longer true"
+    blending = search.blending
+    if blending and found.similarity.get(record.seq, 0.0) < blending.threshold:
+        return "below threshold"
+    return ""
+
+
+def _ended(what: StoredTurn | Record, question: Question, search: Search) -> bool:
+    """Whether a memory has ended, and the message does not ask about the time when it held."""
+    if not isinstance(what, Memory) or what.valid_to is None or what.valid_to > search.now:
+        return False
+    begins = what.valid_from or what.at
+    asked = any(period.start < what.valid_to and period.end > begins for period in question.periods)
+    return not asked and not BEFORE.search(search.text)
+
+
+def _candidate(record: Record, ranked: Ranked, found: Found, *, now: datetime) -> Candidate:
+    importance = record.importance if isinstance(record, Memory) else 1
+    return Candidate(
+        seq=record.seq,
+        similarity=found.similarity.get(record.seq, 0.0),
+        lexical=max(ranked.parts.get("lexical", 0.0), 0.0),
+        age_days=(micros(now) - micros(record.at)) / _DAY,
+        importance=importance,
+        entities=record.entities,
+        lane=record.lane,
+    )
+
+
+def _recalled(what: StoredTurn | Record, ranked: Ranked) -> Recalled:
+    return Recalled(what=what, score=ranked.score, parts=ranked.parts)
+
+
+def _hit(recalled: Recalled) -> Hit:
     found = recalled.what
     if isinstance(found, StoredTurn):
         kind: HitKind = "turn"

@@ -552,6 +552,10 @@ class Catalog(Protocol):
         """Every version of one document, oldest first."""
         ...
 
+    async def kinds(self) -> tuple[tuple[str, str], ...]:
+        """Every (tenant, kind) that has documents, in order (doctor, copy)."""
+        ...
+
     async def put(
         self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
     ) -> Document:

@@ -12,6 +12,7 @@ import pytest
 
 from recollect.deliver.cli import main
 
+ROOT = Path(__file__).resolve().parents[3]
 NOW = "2026-03-14T16:52:00Z"
 ANA = ("--user", "ana")
 

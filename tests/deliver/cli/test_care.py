@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from recollect.deliver.cli import doctor
-from tests.deliver.cli.running import ANA, CommandLine, one_line
+from tests.deliver.cli.running import ANA, ROOT, CommandLine, one_line
 
 
 def test_an_export_loads_back_byte_for_byte(reader: CommandLine, fresh: CommandLine, tmp_path: Path) -> None:
@@ -118,14 +120,37 @@ def test_sizes_are_said_as_people_say_them(count: int, words: str) -> None:
     assert doctor.size(count) == words
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere, so nothing is read-only for it")
+def restrained() -> list[str]:
+    """What makes a command obey file modes: for the superuser, a process without the power to pass over them."""
+    if os.geteuid() != 0:
+        return []
+    tool = shutil.which("setpriv")
+    if tool is None:
+        pytest.skip("the superuser may write everywhere, and there is no setpriv to take that power away")
+    return [tool, "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-dac_override,-dac_read_search"]
+
+
 def test_a_folder_that_cannot_be_written_is_a_clear_error(writer: CommandLine) -> None:
-    writer.data.chmod(0o500)
+    before = writer.done("export", *ANA).out
+    writable = [writer.data, *(path for path in writer.data.rglob("*"))]
+    for path in writable:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    start = "import sys; from recollect.deliver.cli import main; sys.exit(main())"
     try:
-        outcome = writer("record", "hello", *ANA)
+        done = subprocess.run(
+            [*restrained(), sys.executable, "-c", start, "record", "hello", *ANA, "--data", str(writer.data)],
+            env={"PYTHONPATH": str(ROOT / "src"), "LANG": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
     finally:
-        writer.data.chmod(0o700)
-    assert (outcome.code, one_line(outcome.err)) == (1, True)
+        for path in writable:
+            path.chmod(0o700 if path.is_dir() else 0o600)
+    assert (done.returncode, one_line(done.stderr)) == (1, True), done
+    assert str(writer.data) in done.stderr
+    assert writer.done("export", *ANA).out == before
 
 
 def test_data_of_a_newer_version_is_refused(writer: CommandLine, tmp_path: Path) -> None:

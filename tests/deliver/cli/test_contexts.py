@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recollect.assemble import recipe_book as recipes
-from tests.deliver.cli.running import ANA, NOW, CommandLine
+from tests.deliver.cli.running import ANA, NOW, CommandLine, one_line
 
 NIKITA = ("--persona", "nikita", "--at", NOW)
 
@@ -119,6 +119,12 @@ def test_a_snapshot_is_replayed_byte_for_byte(reader: CommandLine, built: dict[s
     again = reader.json("replay", built["snapshot"], *ANA)
     assert (again["system"], again["messages"]) == (built["system"], built["messages"])
     assert reader.done("replay", built["snapshot"], *ANA, "--raw").out == built["system"] + "\n"
+
+
+def test_a_snapshot_may_be_named_by_its_beginning(reader: CommandLine, built: dict[str, Any]) -> None:
+    assert reader.json("replay", built["snapshot"][:16], *ANA)["system"] == built["system"]
+    ambiguous = reader("replay", "snap_", *ANA)
+    assert (ambiguous.code, one_line(ambiguous.err)) == (2, True)
 
 
 def test_snapshots_are_listed(reader: CommandLine, built: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -56,6 +57,15 @@ def test_turns_can_be_narrowed(reader: CommandLine) -> None:
     assert [row["id"] for row in since] == [f"sat-{number:02}" for number in range(1, 11)]
     assert texts(reader.json("turns", "mon-07", *ANA)) == ["why?"]
     assert len(reader.json("turns", *ANA, "--limit", "3")) == 3
+
+
+def test_what_was_said_cannot_command_the_terminal(fresh: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    fresh.done("record", "hello \x1b]0;owned\x07 \x1b[2J \x9b2J", *ANA)
+    shown = fresh.done("turns", *ANA).out
+    assert "owned" in shown
+    assert re.findall(r"\x1b\]|\x1b\[2J|\x9b|\x07", shown) == []
 
 
 def test_a_revised_turn_keeps_its_place(writer: CommandLine) -> None:

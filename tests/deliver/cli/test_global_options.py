@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,7 @@ import pytest
 
 from recollect import __version__
 from recollect.deliver.cli import main
-from tests.deliver.cli.running import ANA, NOW, CommandLine, one_line
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.deliver.cli.running import ANA, NOW, ROOT, CommandLine, one_line
 
 
 def test_options_may_stand_before_or_after_the_command(reader: CommandLine) -> None:
@@ -162,3 +161,30 @@ def test_help_loads_neither_the_engine_nor_rich() -> None:
         check=True,
     )
     assert done.stdout.splitlines()[-1].split() == []
+
+
+def test_long_work_shows_a_bar_on_a_terminal(tmp_path: Path) -> None:
+    """Only stderr is a terminal, as when the answer is piped on."""
+    file = tmp_path / "turns.jsonl"
+    file.write_text("".join(f'{{"user": "ana", "role": "user", "text": "turn {n}"}}\n' for n in range(600)), "utf-8")
+    screen, terminal = os.openpty()
+    start = "import sys; from recollect.deliver.cli import main; sys.exit(main())"
+    with os.fdopen(terminal, "wb") as stderr:
+        done = subprocess.run(
+            [sys.executable, "-c", start, "import", str(file), "--data", str(tmp_path / "memories")],
+            env={"PYTHONPATH": str(ROOT / "src"), "LANG": "C.UTF-8", "TERM": "xterm-256color", "COLUMNS": "100"},
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+    shown = b""
+    with os.fdopen(screen, "rb", buffering=0) as display:
+        try:
+            while part := display.read(65_536):
+                shown += part
+        except OSError:
+            pass  # Linux says so when the other side of a terminal is gone and everything was read.
+    assert b"importing" in shown
+    assert done.stdout.startswith("imported 600 turns of 1 user")

@@ -28,10 +28,10 @@ def own_server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def server(own_server: PostgresServer) -> Iterator[PostgresServer]:
+def server(own_server: PostgresServer) -> PostgresServer:
     if not own_server.running:
         own_server.start()
-    yield own_server
+    return own_server
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -28,7 +28,7 @@ SECRET = "hunter2-and-more"
 
 
 @asynccontextmanager
-async def opened(url: str, *, pool_size: int = 5, patience: float = 20.0) -> AsyncIterator[PostgresStore]:
+async def opened(url: str, *, pool_size: int = 5, patience: float = 20.0) -> AsyncGenerator[PostgresStore]:
     store = PostgresStore(url, pool_size=pool_size, patience=patience)
     await store.open()
     try:

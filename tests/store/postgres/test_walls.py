@@ -27,7 +27,7 @@ class Database:
     def enter(self, role: str, user: UserKey | None) -> None:
         self.connection.execute("select set_config('role', %s, true)", (role,))
         if user is not None:
-            self.connection.execute("select set_config('recollect.user', %s, true)", (str(UUID(hex=user.digest)),))
+            self.connection.execute("select set_config('recollect.user_id', %s, true)", (str(UUID(hex=user.digest)),))
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_the_search_role_reads_no_text(database: Database) -> None:
 def test_a_setting_ends_with_its_transaction(database: Database) -> None:
     with database.connection.transaction():
         database.enter(APPLICATION, ANA)
-    left = database.connection.execute("select current_user, current_setting('recollect.user', true)").fetchone()
+    left = database.connection.execute("select current_user, current_setting('recollect.user_id', true)").fetchone()
     assert left is not None
     assert left[0] != APPLICATION
     assert not left[1]

@@ -29,6 +29,10 @@ DATA = "./memories"
 DATA_VARIABLE = "RECOLLECT_DATA"
 
 
+_SHOWN = {code: chr(0x2400 + code) for code in range(32) if code != 10} | dict.fromkeys(range(127, 160), "�")
+"""Control characters as pictures of themselves; only the line feed stays what it is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """The global options as they were given; None where they were not."""
@@ -108,14 +112,20 @@ class Call:
             self.show(render())
 
     def show(self, *parts: "RenderableType | str") -> None:
-        """Prints for people, without the blanks that fill tables up to the terminal's edge."""
+        """Prints for people, without the blanks that fill tables up to the terminal's edge.
+
+        Stored text may hold anything, also what would command a terminal: such characters are shown, never sent.
+        """
         from rich.console import Console
+        from rich.segment import Segment, Segments
         from rich.text import Text
 
         console = Console(highlight=False)
         with console.capture() as caught:
             for part in parts:
-                console.print(Text(part) if isinstance(part, str) else part)
+                drawn = console.render(Text(part) if isinstance(part, str) else part)
+                harmless = [Segment(segment.text.translate(_SHOWN), segment.style) for segment in drawn]
+                console.print(Segments(harmless), end="")
         typer.echo("\n".join(line.rstrip(" ") for line in caught.get().split("\n")), nl=False, color=True)
 
     def emit(self, value: object) -> None:

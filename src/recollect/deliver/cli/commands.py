@@ -11,13 +11,16 @@ from recollect.deliver.cli import (
     conversation,
     demo,
     doctor,
+    keys,
     moving,
     people,
     recipes,
     remembering,
+    serve,
+    working,
 )
 
-Topic = Literal["Start", "Turns", "Contexts", "Memory", "Who", "Recipes", "Care"]
+Topic = Literal["Start", "Turns", "Contexts", "Memory", "Who", "Recipes", "Service", "Care"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,6 +254,45 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="recipes show", topic="Recipes", run=recipes.shown, examples=("recollect recipes show companion",)),
     Command(name="recipes check", topic="Recipes", run=recipes.checked, sketches=("recollect recipes check my.toml",)),
     Command(
+        name="settle",
+        topic="Service",
+        run=working.settle,
+        calls=("settle",),
+        examples=("recollect settle", "recollect settle --user ana"),
+    ),
+    Command(name="work run", topic="Service", run=working.run, calls=("worker",), sketches=("recollect work",)),
+    Command(
+        name="work status",
+        topic="Service",
+        run=working.status,
+        calls=("work_status",),
+        examples=("recollect work status --user ana",),
+    ),
+    Command(
+        name="work retry",
+        topic="Service",
+        run=working.retry,
+        calls=("retry",),
+        examples=("recollect work retry --user ana",),
+    ),
+    Command(
+        name="serve",
+        topic="Service",
+        run=serve.serve,
+        sketches=("recollect serve", "recollect serve --host 0.0.0.0 --port 80 --workers 2"),
+    ),
+    Command(
+        name="keys create",
+        topic="Service",
+        run=keys.create,
+        examples=(
+            "recollect keys create --label backend",
+            "recollect keys create --user ana --scope read --expires 2027-01-01T00:00:00Z",
+        ),
+    ),
+    Command(name="keys list", topic="Service", run=keys.listed, examples=("recollect keys list",)),
+    Command(name="keys revoke", topic="Service", run=keys.revoke, sketches=("recollect keys revoke ID",)),
+    Command(
         name="export",
         topic="Care",
         run=moving.export,
@@ -270,4 +312,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
 )
 
-GROUPS: tuple[Group, ...] = (Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),)
+GROUPS: tuple[Group, ...] = (
+    Group(name="work", help="The work behind the answers: extraction, summaries, upkeep.", alone="work run"),
+    Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),
+    Group(name="keys", help="Keys to the service.", alone="keys list"),
+)

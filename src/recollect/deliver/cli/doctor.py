@@ -67,6 +67,7 @@ def examine(call: Call) -> Iterator[Check]:
         yield from _folder(Path(call.data))
     yield from _store(call)
     yield _tokenizer()
+    yield _embedder()
     yield from _parts()
 
 
@@ -147,6 +148,16 @@ def _tokenizer() -> Check:
         else f"{counter.family} counts {counted}, not {TOKENS_OF_SAMPLE}"
     )
     return Check(name="tokenizer", verdict="ok" if exact else "failed", detail=detail)
+
+
+def _embedder() -> Check:
+    from recollect.recall.searching import Recaller
+
+    if Recaller().writes_at_once:
+        return Check(
+            name="embedder", verdict="ok", detail="turns can be recalled by meaning as soon as they are recorded"
+        )
+    return Check(name="embedder", verdict="degraded", detail="none: recall finds words and their stems, not meanings")
 
 
 def _parts() -> Iterator[Check]:

@@ -20,7 +20,7 @@ from recollect.deliver.cli import tables
 from recollect.types import Context, Item, Json, SectionUse
 
 if TYPE_CHECKING:
-    from recollect.assemble.comparing import Difference
+    from recollect.assemble.diff import Difference
 
 BAR = 28
 """Cells of a bar; its end is the cap."""

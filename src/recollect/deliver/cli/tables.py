@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -30,6 +31,7 @@ from recollect.types import (
 if TYPE_CHECKING:
     from recollect.assemble.recipe import Recipe
     from recollect.assemble.replaying import Trial
+    from recollect.deliver.apikeys import ApiKey
     from recollect.store.base import StoredSnapshot
 
 
@@ -72,10 +74,41 @@ TEXT = Column("text", words=True)
 ID = Column("id", style="cyan")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing of a list that has words of its own: a line of facts that ends with its id, and the words below."""
+
+    title: str
+    facts: Sequence[str]
+    id: str
+    text: str = ""
+    note: str = ""
+
+
+def entries(found: Sequence[Entry], *, empty: str) -> RenderableType:
+    """The entries under one another, or a sentence where there are none."""
+    if not found:
+        return Text(empty, style="dim")
+    parts: list[RenderableType] = []
+    for entry in found:
+        head = Text(entry.title, style="bold")
+        for fact in entry.facts:
+            if fact:
+                head.append("  ").append(fact, style="not bold dim")
+        parts.append(head.append("  ").append(entry.id, style="not bold cyan"))
+        if entry.text:
+            parts.append(Padding(Text(entry.text), (0, 0, 0, 2)))
+        if entry.note:
+            parts.append(Padding(Text(f"↳ {entry.note}", style="green"), (0, 0, 0, 2)))
+    return Group(*parts)
+
+
 def turns(found: Sequence[StoredTurn]) -> RenderableType:
-    columns = (WHEN, Column("who", style="bold"), Column("lane", style="magenta"), TEXT, ID)
-    rows = [(when(t.at), _who(t), t.lane or "", _said(t), t.id) for t in found]
-    return table(columns, rows, empty="no turns")
+    rows = [
+        Entry(title=_who(t), facts=(when(t.at), f"lane {t.lane}" if t.lane else ""), id=t.id, text=_said(t))
+        for t in found
+    ]
+    return entries(rows, empty="no turns")
 
 
 def sessions(found: Sequence[Session]) -> RenderableType:
@@ -92,59 +125,114 @@ def sessions(found: Sequence[Session]) -> RenderableType:
 
 
 def memories(found: Sequence[Memory]) -> RenderableType:
-    columns = (Column("imp", right=True), Column("type"), TEXT, Column("about", style="magenta", words=True), ID)
-    rows = [(f"{m.importance}{'*' if m.pinned else ''}", m.type, m.text, " ".join(m.entities), m.id) for m in found]
-    return table(columns, rows, empty="no memories")
+    rows = [
+        Entry(
+            title=m.type,
+            facts=(f"importance {m.importance}", "pinned" if m.pinned else "", m.persona or "", " ".join(m.entities)),
+            id=m.id,
+            text=m.text,
+        )
+        for m in found
+    ]
+    return entries(rows, empty="no memories")
 
 
 def episodes(found: Sequence[Episode]) -> RenderableType:
-    rows = [(when(e.at), e.outcome, e.text, e.id) for e in found]
-    return table((WHEN, Column("outcome"), TEXT, ID), rows, empty="no episodes")
+    rows = [Entry(title=e.outcome, facts=(when(e.at), e.tone), id=e.id, text=e.text) for e in found]
+    return entries(rows, empty="no episodes")
 
 
 def loops(found: Sequence[Loop]) -> RenderableType:
-    columns = (Column("kind", style="bold"), Column("status"), Column("due (UTC)", style="dim"), TEXT, ID)
-    rows = [(loop.kind, loop.status, when(loop.due), loop.text, loop.id) for loop in found]
-    return table(columns, rows, empty="nothing is open")
+    rows = [
+        Entry(
+            title=f"({loop.kind})",
+            facts=(loop.status, loop.persona or "", f"due {when(loop.due)}" if loop.due else ""),
+            id=loop.id,
+            text=loop.text,
+        )
+        for loop in found
+    ]
+    return entries(rows, empty="nothing is open")
 
 
 def thoughts(found: Sequence[Thought]) -> RenderableType:
-    columns = (WHEN, Column("until (UTC)", style="dim"), Column("used"), TEXT, ID)
-    rows = [(when(t.at), when(t.due), "yes" if t.used_in else "", t.text, t.id) for t in found]
-    return table(columns, rows, empty="no thoughts")
+    rows = [
+        Entry(
+            title=t.persona or "thought",
+            facts=(when(t.at), f"until {when(t.due)}" if t.due else "", "used" if t.used_in else ""),
+            id=t.id,
+            text=t.text,
+        )
+        for t in found
+    ]
+    return entries(rows, empty="no thoughts")
 
 
 def summaries(found: Sequence[Summary]) -> RenderableType:
-    columns = (Column("kind", style="bold"), Column("of", style="dim"), Column("made by"), TEXT, ID)
-    rows = [(s.kind, str(s.day or s.lane or when(s.at)), s.method, s.text, s.id) for s in found]
-    return table(columns, rows, empty="no summaries")
+    rows = [
+        Entry(
+            title=s.kind,
+            facts=(str(s.day or s.lane or when(s.at)), s.persona or "", f"by {s.method}"),
+            id=s.id,
+            text=s.text,
+        )
+        for s in found
+    ]
+    return entries(rows, empty="no summaries")
 
 
 def entities(found: Sequence[Entity]) -> RenderableType:
-    columns = (
-        Column("reference", style="magenta"),
-        Column("label", style="bold"),
-        Column("also called", words=True),
-        ID,
-    )
-    rows = [(e.key or "", e.label, ", ".join(e.aliases), e.id) for e in found]
-    return table(columns, rows, empty="no entities")
+    rows = [
+        Entry(
+            title=e.key or e.label,
+            facts=(e.label, f"also {', '.join(e.aliases)}" if e.aliases else ""),
+            id=e.id,
+        )
+        for e in found
+    ]
+    return entries(rows, empty="no entities")
 
 
 def versions(found: Sequence[Record]) -> RenderableType:
-    columns = (Column("version", right=True), Column("entry", right=True), WHEN, Column("status"), TEXT)
-    rows = [(str(r.version), str(r.seq), when(r.recorded_at), r.status, r.text) for r in found]
-    return table(columns, rows, empty="no such record")
+    rows = [
+        Entry(
+            title=f"version {r.version}",
+            facts=(when(r.recorded_at), r.status, f"entry {r.seq}"),
+            id=r.id,
+            text=r.text or _words(fields_of(r)),
+        )
+        for r in found
+    ]
+    return entries(rows, empty="no such record")
+
+
+def fields_of(record: Record) -> Mapping[str, Json]:
+    """What a record without words says."""
+    if isinstance(record, State):
+        return record.fields
+    if isinstance(record, Profile):
+        return {
+            "name": record.name,
+            "zone": record.zone,
+            "locale": record.locale,
+            "stage": record.stage,
+            **record.extra,
+        }
+    return {}
 
 
 def hits(found: Sequence[Hit], *, explain: bool) -> RenderableType:
-    columns = [Column("score", right=True, style="bold"), Column("kind"), WHEN, TEXT, ID]
-    rows = [[f"{hit.score:.3f}", hit.kind, when(hit.at), hit.text, hit.id] for hit in found]
-    if explain:
-        columns.insert(4, Column("because", style="green", words=True))
-        for row, hit in zip(rows, found, strict=True):
-            row.insert(4, parts(hit.parts))
-    return table(columns, rows, empty="nothing was found")
+    rows = [
+        Entry(
+            title=f"{hit.score:.3f}",
+            facts=(hit.kind, when(hit.at)),
+            id=hit.id,
+            text=hit.text,
+            note=f"because {parts(hit.parts)}" if explain else "",
+        )
+        for hit in found
+    ]
+    return entries(rows, empty="nothing was found")
 
 
 def parts(scores: Mapping[str, float]) -> str:
@@ -172,25 +260,29 @@ def snapshots(found: Sequence[Mapping[str, Json]]) -> RenderableType:
 
 
 def trials(found: Sequence["Trial"]) -> RenderableType:
-    columns = (WHEN, TEXT, Column("tokens", right=True), Column("in", right=True), Column("out", right=True), ID)
-    rows = [
-        (
-            when(trial.turn.at),
-            trial.turn.text,
-            f"{trial.context.tokens:,}",
-            str(sum(item.included for item in trial.context.items)),
-            str(sum(not item.included for item in trial.context.items)),
-            trial.turn.id,
-        )
-        for trial in found
-    ]
-    return table(columns, rows, empty="no turns of the user")
+    rows: list[Entry] = []
+    for trial in found:
+        included = sum(item.included for item in trial.context.items)
+        left_out = len(trial.context.items) - included
+        note = f"{trial.context.tokens:,} tokens, {included} items in, {left_out} left out"
+        facts = (when(trial.turn.at), trial.turn.persona or "")
+        rows.append(Entry(title=trial.turn.id, facts=facts, id=trial.context.snapshot, text=trial.turn.text, note=note))
+    return entries(rows, empty="no turns of the user")
 
 
 def personas(found: Sequence[Persona]) -> RenderableType:
     columns = (Column("id", style="cyan"), Column("name", style="bold"), Column("version", right=True), TEXT)
     rows = [(p.id or "", p.name, str(p.version), p.text) for p in found]
     return table(columns, rows, empty="no persona is defined; an undefined one is a minimal default")
+
+
+def keys(found: Sequence["ApiKey"]) -> RenderableType:
+    columns = (ID, Column("tenant"), Column("user"), Column("may", words=True), Column("until (UTC)"), Column("label"))
+    rows = [
+        (k.id, k.tenant, k.user or "", " ".join(k.scopes), "revoked" if k.revoked_at else when(k.expires_at), k.label)
+        for k in found
+    ]
+    return table(columns, rows, empty="there are no keys; make one with `recollect keys create`")
 
 
 def persona(one: Persona) -> RenderableType:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from recollect.process.candidates import Candidate, Said
-from recollect.process.rules.sentences import TABLE, claims, third_person
+from recollect.process.rules.sentences import TABLE, claims, shortened, third_person
 from recollect.text.slugs import slug
 from recollect.text.temporal import TimeRange, ranges
 from recollect.text.timewords import Tense
@@ -41,11 +41,11 @@ def persona_events(said: Said) -> Iterator[Candidate]:
             continue
         text = f"{_day(times[0])}: {sentence}" if times else sentence
         yield Candidate(
-            text=_short(text),
+            text=shortened(text, most=_LONG),
             category="EVENT",
             entities=("person:persona",),
             attribute=slug(f"event {_gist(sentence)}"),
-            value=_short(sentence),
+            value=shortened(sentence, most=_LONG),
             confidence=0.6,
             subject="persona",
             time=times[0] if times else None,
@@ -64,11 +64,11 @@ def _event(sentence: str, time: TimeRange, *, planned: bool) -> Candidate:
     told = third_person(sentence).strip(" .!,")
     verb = "Planned for" if planned else "On"
     return Candidate(
-        text=_short(f"{verb} {_day(time)}: {told[:1].lower()}{told[1:]}"),
+        text=shortened(f"{verb} {_day(time)}: {told[:1].lower()}{told[1:]}", most=_LONG),
         category="EVENT",
         entities=("person:user",),
         attribute=slug(f"event {_day(time)} {_gist(sentence)}"),
-        value=_short(told),
+        value=shortened(told, most=_LONG),
         importance=1,
         confidence=0.7,
         time=time,
@@ -87,7 +87,3 @@ def _day(time: TimeRange) -> str:
 
 def _gist(sentence: str) -> str:
     return " ".join(re.findall(r"[a-z']{4,}", sentence.lower())[:5])
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONG else f"{text[: _LONG - 1].rsplit(' ', 1)[0]}…"

@@ -5,7 +5,7 @@ from typing import Final
 
 from recollect.text.patterns import PatternTable
 
-__all__ = ["TABLE", "claims", "object_of", "sentences", "third_person"]
+__all__ = ["TABLE", "claims", "object_of", "sentences", "shortened", "third_person"]
 
 TABLE: Final = PatternTable.read("recollect.process.rules", "rules.toml")
 
@@ -88,3 +88,8 @@ def third_person(text: str) -> str:
     for pattern, word in _PERSONS:
         text = re.sub(pattern, word, text)
     return text
+
+
+def shortened(text: str, *, most: int) -> str:
+    """The text, cut at a word with a mark if it is too long."""
+    return text if len(text) <= most else f"{text[: most - 1].rsplit(' ', 1)[0]}…"

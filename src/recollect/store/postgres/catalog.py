@@ -17,7 +17,8 @@ from recollect.store.postgres.statements import statement
 from recollect.store.postgres.words import escape, unescape
 
 _BEGIN = query("begin isolation level read committed")
-_ENTER = query("select set_config('role', %(role)s, true), set_config('synchronous_commit', %(commit)s, true)")
+_ROLE = query(f"set local role {APPLICATION}")
+_UNSYNCED = query("set local synchronous_commit = off")
 _COMMIT = query("commit")
 _ATTEMPTS = 50
 
@@ -34,16 +35,19 @@ class PostgresCatalog:
     async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
         return tuple(map(_document, await self._run("versions", tenant=tenant, kind=kind, name=name)))
 
+    async def kinds(self) -> tuple[tuple[str, str], ...]:
+        return tuple((tenant, kind) for tenant, kind in await self._run("kinds"))
+
     async def put(
         self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
     ) -> Document:
         for _ in range(_ATTEMPTS):
             newest = next(iter(await self.documents(tenant, kind, [name])), None)
             version = newest.version if newest else 0
-            if expected is not None and expected != version:
-                raise Conflict(f"{kind} {name!r} has version {version}, not {expected}; read it again")
             if newest is not None and newest.body == body:
                 return newest
+            if expected is not None and expected != version:
+                raise Conflict(f"{kind} {name!r} is at version {version}, not {expected}; read it again")
             made = Document(name=name, version=version + 1, body=body, recorded_at=at)
             if await self._insert(tenant, kind, made):
                 return made
@@ -88,9 +92,9 @@ class PostgresCatalog:
         async def work(connection: Connection) -> Fetched:
             async with connection.pipeline():
                 await connection.execute(_BEGIN)
-                await connection.execute(
-                    _ENTER, {"role": APPLICATION, "commit": "on" if durable else "off"}, prepare=True
-                )
+                await connection.execute(_ROLE)
+                if not durable:
+                    await connection.execute(_UNSYNCED)
                 [cursor] = await run(connection, [Statement(statement(name), values)])
                 await connection.execute(_COMMIT)
             return await cursor.fetchall()

@@ -21,7 +21,7 @@ begin
     select h.turn_documents, h.turn_stems::double precision / h.turn_documents into documents, average
     from heads h
     where h.user_id = p_user and h.turn_documents > 0
-        and p_user = nullif(current_setting('recollect.user', true), '')::uuid;
+        and p_user = nullif(current_setting('recollect.user_id', true), '')::uuid;
     if not found then
         return;
     end if;
@@ -64,7 +64,7 @@ begin
     select h.record_documents, h.record_stems::double precision / h.record_documents into documents, average
     from heads h
     where h.user_id = p_user and h.record_documents > 0
-        and p_user = nullif(current_setting('recollect.user', true), '')::uuid;
+        and p_user = nullif(current_setting('recollect.user_id', true), '')::uuid;
     if not found then
         return;
     end if;

@@ -3,7 +3,7 @@ statements.
 
 Three roles take part. The *owner* connects, migrates and is held back by the wall like everyone (`force`),
 except in a transaction that says it is maintenance. The *application* role is what every read and write of a
-user runs as: it sees the rows of the user named in `recollect.user` of its transaction, and none without one.
+user runs as: it sees the rows of the user named in `recollect.user_id` of its transaction, and none without one.
 The *search* role owns the two full-text functions and may read words of all users, but no text.
 """
 
@@ -41,7 +41,7 @@ _SEARCH_COLUMNS = {
     "turns": ("user_id", "seq", "retired", "words", "persona", "lane"),
     "records": ("user_id", "seq", "retired", "words", "persona", "lane", "noun", "status"),
 }
-_MINE = "user_id = (select nullif(current_setting('recollect.user', true), '')::uuid)"
+_MINE = "user_id = (select nullif(current_setting('recollect.user_id', true), '')::uuid)"
 _MAINTENANCE = "(select current_setting('recollect.maintenance', true)) = 'on'"
 
 
@@ -102,13 +102,25 @@ def grants(schema: str = SCHEMA) -> list[str]:
     ]
 
 
+def records_table() -> str:
+    """Where applied migrations are recorded."""
+    return (
+        "create table if not exists migrations"
+        " (kind text, number integer, name text not null, digest text not null, primary key (kind, number))"
+    )
+
+
+def functions_script() -> str:
+    return (_PACKAGE / "functions.sql").read_text("utf-8")
+
+
 def functions(schema: str = SCHEMA) -> list[str]:
     """The search functions, made by the search role, which owns them; only the application role may call
     them."""
     statements = [
         f"grant create on schema {schema} to {SEARCH}",
         f"set local role {SEARCH}",
-        (_PACKAGE / "functions.sql").read_text("utf-8"),
+        functions_script(),
     ]
     for name in FUNCTIONS:
         statements += [

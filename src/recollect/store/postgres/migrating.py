@@ -114,10 +114,7 @@ async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
         await connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
         await connection.execute(query(f"create schema if not exists {SCHEMA}"))
         await connection.execute(query(f"set local search_path = {SCHEMA}, public"))
-        await connection.execute(
-            "create table if not exists migrations"
-            " (kind text, number integer, name text not null, digest text not null, primary key (kind, number))"
-        )
+        await connection.execute(query(layout.records_table()))
         found = await applied(connection)
         missing = [step for step in steps if step.number > found[step.kind]]
         if not missing:

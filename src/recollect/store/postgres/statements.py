@@ -11,6 +11,7 @@ from importlib import resources
 from itertools import product
 
 from recollect.store.base import ANY, Everything, Scope
+from recollect.store.postgres.layout import USER_TABLES
 
 TURN_COLUMNS = (
     "t.seq, t.place, t.id, t.version, t.role, t.text, t.at, t.recorded_at, t.retired, t.persona, t.lane,"
@@ -87,9 +88,14 @@ def statement(name: str, **gaps: str) -> str:
     return text
 
 
+def wiping() -> tuple[str, ...]:
+    """One statement for each table of users; together they remove a user."""
+    return tuple(f"delete from {table} where user_id = %(user)s" for table in USER_TABLES)
+
+
 def every_statement() -> dict[str, str]:
     """Each statement with each combination of fillings, for the lint."""
-    found: dict[str, str] = {}
+    found = {f"wiping/{number}": text for number, text in enumerate(wiping())}
     for name, text in _statements().items():
         gaps = [gap for gap in GAPS if f"{{{gap}}}" in text]
         for number, fillings in enumerate(product(*(GAPS[gap] for gap in gaps))):

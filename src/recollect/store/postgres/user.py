@@ -15,15 +15,15 @@ import psycopg
 from recollect.errors import StoreUnavailable
 from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Query, UserKey, Written
 from recollect.store.postgres.connections import Connection, Connections, fetch, query, run
-from recollect.store.postgres.layout import APPLICATION, USER_TABLES
+from recollect.store.postgres.layout import APPLICATION
 from recollect.store.postgres.reading import Batch, Person, Statement
 from recollect.store.postgres.rows import Fetched
-from recollect.store.postgres.statements import statement
+from recollect.store.postgres.statements import statement, wiping
 from recollect.store.postgres.writing import Locked, Plan, Present, asks_presence, plan, plan_restore
 
 _READ = query("begin isolation level repeatable read read only")
 _WRITE = query("begin isolation level read committed")
-_ENTER = query("select set_config('role', %(role)s, true), set_config('recollect.user', %(user)s, true)")
+_ROLE = query(f"set local role {APPLICATION}")
 _COMMIT = query("commit")
 
 Planning = Callable[[Connection, Locked, Answers], Awaitable[Plan | None]]
@@ -76,10 +76,7 @@ class PostgresUserStore:
         await self._write(Batch.of((), self._person), planning)
 
     async def wipe(self) -> None:
-        erasing = [
-            Statement(f"delete from {table} where user_id = %(user)s", {"user": self._person.id})
-            for table in USER_TABLES
-        ]
+        erasing = [Statement(each, {"user": self._person.id}) for each in wiping()]
 
         async def work(connection: Connection) -> None:
             async with connection.pipeline():
@@ -94,9 +91,13 @@ class PostgresUserStore:
         return Statement(statement(name), {"user": self._person.id, **values})
 
     async def _begin(self, connection: Connection, how: Any) -> None:
-        """Opens a transaction as the application role, for this user. Inside a pipeline: costs no round trip."""
+        """Opens a transaction as the application role, for this user. Inside a pipeline: costs no round trip.
+
+        `set local` is a statement, not a function call, because a sharded cluster passes only the statement on.
+        """
         await connection.execute(how)
-        await connection.execute(_ENTER, {"role": APPLICATION, "user": str(self._person.id)}, prepare=True)
+        await connection.execute(_ROLE)
+        await connection.execute(query(f"set local recollect.user_id = '{self._person.id}'"))
 
     async def _read(self, statements: Sequence[Statement]) -> list[Fetched]:
         async def work(connection: Connection) -> list[Fetched]:

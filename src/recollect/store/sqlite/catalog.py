@@ -65,6 +65,12 @@ class SqliteCatalog:
 
         return await self._in_thread(lambda: self._file.ask(work))
 
+    async def kinds(self) -> tuple[tuple[str, str], ...]:
+        def work(connection: Connection) -> tuple[tuple[str, str], ...]:
+            return tuple((tenant, kind) for tenant, kind in connection.execute(_CATALOG["kinds"]))
+
+        return await self._in_thread(lambda: self._file.read(work))
+
     async def put(
         self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
     ) -> Document:

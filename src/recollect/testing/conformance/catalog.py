@@ -30,6 +30,7 @@ class CatalogConformance:
         assert await catalog.documents("default", "persona", []) == ()
         assert await catalog.documents("default", "recipe") == (recipe,)
         assert await catalog.documents("other", "persona") == (foreign,)
+        assert await catalog.kinds() == (("default", "persona"), ("default", "recipe"), ("other", "persona"))
 
     async def test_an_expected_version_guards_a_document(self, store: Store) -> None:
         catalog = store.catalog

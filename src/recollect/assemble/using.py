@@ -1,12 +1,11 @@
 """What a recorded answer uses up. Building a context changes nothing; the answer that names its snapshot does:
 the thoughts it was given count as used, and the memories it was given as accessed."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, cast
 
+from recollect.assemble import snapshot
 from recollect.store import nouns
 from recollect.store.base import Change, Note, RecordsById, SnapshotsById, UserStore
 from recollect.types import Thought
@@ -21,11 +20,11 @@ async def marks(store: UserStore, snapshots: Sequence[str], *, now: datetime) ->
     thoughts: dict[str, str] = {}
     accessed: set[str] = set()
     for taken in (await store.read(query))[query]:
-        for item in cast(list[dict[str, Any]], json.loads(taken.body).get("items", [])):
-            if item.get("included") and item.get("kind") == "thought":
-                thoughts.setdefault(str(item["id"]), taken.id)
-            elif item.get("included") and item.get("kind") == "memory":
-                accessed.add(str(item["id"]))
+        for kind, name in snapshot.given(taken):
+            if kind == "thought":
+                thoughts.setdefault(name, taken.id)
+            elif kind == "memory":
+                accessed.add(name)
     spent = RecordsById(ids=tuple(thoughts))
     rows = (await store.read(spent))[spent] if thoughts else ()
     return Change(

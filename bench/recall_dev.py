@@ -1,0 +1,279 @@
+"""Recall on the development conversations, in memory: which evidence comes back, against BM25 on the same questions.
+
+    RECOLLECT_EVAL_DATA=… python -m bench.recall_dev [--embedder e5-small-v2] [--cache DIR] [--json FILE]
+
+Rows are ranked by the code the product runs; only the store is replaced by lists. For each set it prints the
+metrics with 95 % bootstrap intervals, and the gain over BM25 paired by question. Summaries are not involved: every
+hit is a turn.
+"""
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from splintr import Tokenizer
+
+from bench.dev_sets import SETS, Asked, Conversation, conversations
+from recollect.text.analyse import stems
+from recollect.recall.embed.base import Embedder
+from recollect.recall.embed.onnx import onnx_embedder
+from recollect.recall.embed.static import static_embedder
+from recollect.recall.lexical import bm25_arrays, idf
+from recollect.recall.query import Period, Question, understand
+from recollect.recall.rank import DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
+from recollect.recall.traits import traits
+from recollect.recall.vectors import Matrix, Vectors
+
+Scores = NDArray[np.float64]
+Ranges = Callable[..., Sequence[Period]]
+
+BUDGET: Final = 1_000
+LINE_TOKENS: Final = 8
+"""What a rendered line costs beside its text: speaker and date."""
+RESAMPLES: Final = 2_000
+METRICS: Final = ("frac@10", "all@10", "frac 1k", "session all@5")
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One conversation, indexed as a store would hold it."""
+
+    conversation: Conversation
+    rows: Rows
+    postings: dict[str, tuple[NDArray[np.int64], Scores]]
+    lengths: Scores
+    tokens: tuple[int, ...]
+    matrix: Matrix | None
+
+    def lexical(self, asked: Sequence[str]) -> Scores:
+        known = [stem for stem in dict.fromkeys(asked) if stem in self.postings]
+        scores = np.zeros(len(self.rows))
+        if known:
+            places = np.concatenate([self.postings[stem][0] for stem in known])
+            found = bm25_arrays(
+                places,
+                counts=np.concatenate([self.postings[stem][1] for stem in known]),
+                lengths=self.lengths[places],
+                weights=np.concatenate(
+                    [
+                        np.full(len(self.postings[stem][0]), idf(len(self.postings[stem][0]), documents=len(self.rows)))
+                        for stem in known
+                    ]
+                ),
+                average_length=float(self.lengths.mean()),
+            )
+            scores[found.seqs] = found.values
+        return scores
+
+
+def index(
+    conversation: Conversation, *, vectors: Vectors | None, count: Callable[[str], int], weights: Weights
+) -> Index:
+    turns = conversation.turns
+    analysed = [stems(turn.text) for turn in turns]
+    postings: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for place, found in enumerate(analysed):
+        for stem, times in Counter(found).items():
+            postings[stem].append((place, times))
+    seen = [
+        traits(turn.text, length=len(found), by_user=turn.role in (None, "user"))
+        for turn, found in zip(turns, analysed, strict=True)
+    ]
+    sessions = np.array([turn.session for turn in turns])
+    seqs = np.arange(len(turns))
+    previous = np.where(np.r_[False, sessions[1:] == sessions[:-1]], seqs - 1, -1)
+    following = np.where(np.r_[sessions[1:] == sessions[:-1], False], seqs + 1, -1)
+    names = tuple(sorted({turn.speaker for turn in turns}))
+    rows = Rows(
+        seqs=seqs,
+        previous=previous,
+        next=following,
+        sessions=sessions,
+        speakers=np.array([names.index(turn.speaker) for turn in turns]),
+        names=names,
+        roles=np.array([{"user": USER, "assistant": PERSONA}.get(turn.role or "", 0) for turn in turns], dtype=np.int8),
+        times=np.array([turn.at.timestamp() for turn in turns]),
+        flags=np.array([trait.flags for trait in seen], dtype=np.uint8),
+        lengths=np.array([trait.length for trait in seen], dtype=np.float32),
+    )
+    matrix = None
+    if vectors is not None:
+        matrix = Matrix(vectors.shape[1])
+        matrix.extend(seqs, vectors, previous=previous, leans=leans(rows.lengths, lean=weights.lean))
+    return Index(
+        conversation=conversation,
+        rows=rows,
+        postings={
+            stem: (np.array([place for place, _ in entries]), np.array([float(times) for _, times in entries]))
+            for stem, entries in postings.items()
+        },
+        lengths=np.array([float(len(found)) for found in analysed]),
+        tokens=tuple(count(turn.text) for turn in turns),
+        matrix=matrix,
+    )
+
+
+def measure(totals: Scores, held: Index, asked: Asked, *, weights: Weights | None) -> dict[str, float]:
+    """The metrics of one question; without weights sessions are ranked by their best turn."""
+    order = np.lexsort((held.rows.seqs, -totals))
+    top = set(order[:10].tolist())
+    found = len(asked.evidence & top) / len(asked.evidence)
+    room, fitted = BUDGET, 0
+    for place in map(int, order[:400]):
+        cost = held.tokens[place] + LINE_TOKENS
+        if cost <= room:
+            room -= cost
+            fitted += place in asked.evidence
+    by_session = weights or replace(DEFAULT, session_share=0.0)
+    best = {session for session, _ in rank_sessions(totals, held.rows.sessions, weights=by_session)[:5]}
+    wanted = {int(held.rows.sessions[place]) for place in asked.evidence}
+    return {
+        "frac@10": found,
+        "all@10": float(found == 1.0),
+        "frac 1k": fitted / len(asked.evidence),
+        "session all@5": float(wanted <= best),
+    }
+
+
+def ranked(held: Index, asked: Asked, *, embedder: Embedder | None, ranges: Ranges, weights: Weights) -> Scores:
+    speakers = [name for name in held.rows.names if name not in {"user", "assistant"}]
+    question: Question = understand(asked.text, speakers=speakers, periods=ranges(asked.text, now=asked.at, zone="UTC"))
+    dense = None
+    if embedder is not None and held.matrix is not None:
+        query = embedder.embed([question.text], purpose="query")[0]
+        dense = held.matrix.blended(held.matrix.dots(query)).astype(np.float64)
+    total, _ = scored(
+        held.rows,
+        question,
+        lexical=held.lexical(question.stems),
+        dense=dense,
+        trust=embedder.trust if embedder is not None else 0.0,
+        weights=weights,
+    )
+    return total
+
+
+def interval(values: Sequence[float], *, seed: int = 20) -> tuple[float, float, float]:
+    """Mean and the 95 % interval of its bootstrap distribution."""
+    sample = np.array(values)
+    draws = np.random.default_rng(seed).integers(0, len(sample), size=(RESAMPLES, len(sample)))
+    low, high = np.quantile(sample[draws].mean(axis=1), [0.025, 0.975])
+    return float(sample.mean()), float(low), float(high)
+
+
+def cached_vectors(name: str, texts: Sequence[str], embedder: Embedder, cache: Path | None) -> dict[str, Vectors]:
+    """Vectors of all distinct texts of a set; a slow embedder's are kept in `cache`."""
+    distinct = sorted(set(texts))
+    mark = sha256("\0".join(distinct).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    path = cache / f"{name}-{mark}-{embedder.version[:12]}.npy" if cache and not embedder.at_once else None
+    if path is not None and path.is_file():
+        rows: Vectors = np.load(path)
+    else:
+        rows = embedder.embed(distinct)
+        if path is not None:
+            np.save(path, rows)
+    return dict(zip(distinct, rows, strict=True))
+
+
+def run(
+    name: str, *, embedder: Embedder | None, cache: Path | None, ranges: Ranges, weights: Weights
+) -> dict[str, object]:
+    tokenizer = Tokenizer.from_pretrained("o200k_base")
+    held = list(conversations(name))
+    known = (
+        cached_vectors(name, [turn.text for entry in held for turn in entry.turns], embedder, cache) if embedder else {}
+    )
+    ours: list[dict[str, float]] = []
+    plain: list[dict[str, float]] = []
+    categories: list[str] = []
+    for entry in held:
+        vectors = np.array([known[turn.text] for turn in entry.turns]) if embedder else None
+        indexed = index(
+            entry, vectors=vectors, count=lambda text: len(tokenizer.encode_ordinary(text)), weights=weights
+        )
+        for asked in entry.questions:
+            totals = ranked(indexed, asked, embedder=embedder, ranges=ranges, weights=weights)
+            ours.append(measure(totals, indexed, asked, weights=weights))
+            plain.append(measure(indexed.lexical(stems(asked.text)), indexed, asked, weights=None))
+            categories.append(asked.category)
+    return {
+        "questions": len(ours),
+        "metrics": {
+            metric: {
+                "bm25": interval([row[metric] for row in plain]),
+                "ours": interval([row[metric] for row in ours]),
+                "gain": interval([a[metric] - b[metric] for a, b in zip(ours, plain, strict=True)]),
+            }
+            for metric in METRICS
+        },
+        "frac@10 by category": {
+            category: [
+                round(
+                    float(np.mean([row["frac@10"] for row, c in zip(side, categories, strict=True) if c == category])),
+                    3,
+                )
+                for side in (plain, ours)
+            ]
+            for category in sorted(set(categories))
+        },
+    }
+
+
+def no_ranges(text: str, **_: object) -> Sequence[Period]:
+    del text
+    return ()
+
+
+def load_ranges() -> Ranges:
+    """The rules for time words, where they are installed."""
+    try:
+        return cast(Ranges, import_module("recollect.text.temporal").ranges)
+    except ModuleNotFoundError:
+        print("no recollect.text.temporal: time words are not used")
+        return no_ranges
+
+
+def report(name: str, result: dict[str, object]) -> None:
+    print(f"\n{name}: {result['questions']} questions")
+    metrics = cast(dict[str, dict[str, tuple[float, float, float]]], result["metrics"])
+    for metric, sides in metrics.items():
+        cells = "   ".join(f"{side} {mean:.3f} [{low:.3f}, {high:.3f}]" for side, (mean, low, high) in sides.items())
+        print(f"  {metric:14} {cells}")
+    for category, (before, after) in cast(dict[str, list[float]], result["frac@10 by category"]).items():
+        print(f"    {category:28} {before:.3f} → {after:.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--embedder", default="static", help="static, none, or the name of an ONNX preset")
+    parser.add_argument("--folder", type=Path, help="where the ONNX model is, if no package carries it")
+    parser.add_argument("--cache", type=Path, help="folder for a slow embedder's vectors")
+    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
+    parser.add_argument("--json", type=Path, help="also write the results here")
+    arguments = parser.parse_args()
+    embedder: Embedder | None = None
+    if arguments.embedder == "static":
+        embedder = static_embedder()
+    elif arguments.embedder != "none":
+        embedder = onnx_embedder(arguments.embedder, folder=arguments.folder)
+    ranges = load_ranges()
+    results = {
+        name: run(name, embedder=embedder, cache=arguments.cache, ranges=ranges, weights=DEFAULT)
+        for name in arguments.sets
+    }
+    for name, result in results.items():
+        report(name, result)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""The application: routes of every noun behind the layers that every request passes.
+
+A request meets, in this order: its id, log line and metrics; the gate (key, rate); its body; its turn; the route.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import HTMLResponse
+from starlette.types import ASGIApp
+
+from recollect import Recollect, __version__
+from recollect.clock import Clock, system_clock
+from recollect.deliver.apikeys import Keys
+from recollect.deliver.http import failures, reference
+from recollect.deliver.http.bodies import Bodies
+from recollect.deliver.http.buckets import Buckets
+from recollect.deliver.http.channels import channels
+from recollect.deliver.http.gate import Doorman, Gate, is_open
+from recollect.deliver.http.models import Strict
+from recollect.deliver.http.pressure import Pressure
+from recollect.deliver.http.requests import Requests
+from recollect.deliver.http.routes import care, contexts, forgetting, moving, people, records, turns, webhooks, working
+from recollect.deliver.http.service import Service
+from recollect.deliver.http.tracing import tracing
+from recollect.deliver.voice.line import keep_fresh
+from recollect.settings import Settings
+
+ROUTERS: tuple[APIRouter, ...] = (
+    turns.router,
+    contexts.router,
+    *records.routers(),
+    people.router,
+    moving.router,
+    webhooks.router,
+    care.router,
+)
+DESCRIPTION = (
+    "Memory and context for conversational products. Send your key as `Authorization: Bearer …`. "
+    "Errors have one shape: {error: {type, message, request_id}}."
+)
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+
+class ErrorBody(Strict):
+    """What went wrong, and the id to find it by in the logs."""
+
+    type: str
+    message: str
+    request_id: str
+
+
+class ErrorAnswer(Strict):
+    """The shape of every error."""
+
+    error: ErrorBody
+
+
+def create_app(
+    memory: Recollect,
+    settings: Settings,
+    *,
+    routers: Sequence[APIRouter] = (),
+    clock: Clock = system_clock,
+    lifespan: Lifespan | None = None,
+) -> FastAPI:
+    """The service over an open memory. `routers` are added to the service's own and stand behind the same layers."""
+    service = Service(engine=memory, settings=settings, keys=Keys(memory.catalog, clock=clock), clock=clock)
+    app = FastAPI(
+        title="Recollect",
+        version=__version__,
+        description=DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_life(lifespan),
+        responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
+    )
+    app.state.service = service
+    app.state.pulse = care.Pulse()
+    app.state.channels = channels(service)
+    optional = [*forgetting.routers(memory), *working.routers(memory)]
+    for router in (*ROUTERS, *optional, *routers):
+        app.include_router(router)
+    app.get("/docs", include_in_schema=False)(_reference(app))
+    failures.install(app)
+    _stack(app, service)
+    _describe_keys(app)
+    return app
+
+
+def _stack(app: FastAPI, service: Service) -> None:
+    """The layers; the last one added is the outermost."""
+    settings = service.settings
+    run_key = settings.run_key.get_secret_value() if settings.run_key else None
+    doorman = Doorman(service.keys, run_key=run_key, seconds=settings.key_seconds)
+    buckets = Buckets(rate=settings.rate, burst=settings.burst, share=settings.workers)
+    layers: tuple[Callable[[ASGIApp], ASGIApp], ...] = (
+        lambda inner: Pressure(inner, settings=settings, metrics=service.metrics),
+        lambda inner: Bodies(inner, settings=settings),
+        lambda inner: Gate(inner, doorman=doorman, buckets=buckets, metrics=service.metrics),
+        lambda inner: Requests(inner, metrics=service.metrics, tracing=tracing()),
+    )
+    for layer in layers:
+        app.add_middleware(layer)
+
+
+def _reference(app: FastAPI) -> Callable[[], HTMLResponse]:
+    def docs() -> HTMLResponse:
+        return HTMLResponse(reference.page(app.openapi()), headers={"Content-Security-Policy": reference.POLICY})
+
+    return docs
+
+
+def _describe_keys(app: FastAPI) -> None:
+    """Says in the OpenAPI description which routes need a key: all but the open ones."""
+    made = app.openapi
+
+    def described() -> dict[str, Any]:
+        api = made()
+        api.setdefault("components", {})["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        for path, methods in api["paths"].items():
+            for route in methods.values():
+                route["security"] = [] if is_open(path) else [{"key": []}]
+        return api
+
+    app.openapi = described
+
+
+def _life(lifespan: Lifespan | None) -> Lifespan:
+    """What runs beside the requests of a process that serves."""
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncGenerator[None]:
+        async with lifespan(app) if lifespan else nullcontext():
+            refreshing = asyncio.create_task(keep_fresh(app.state.channels.line))
+            try:
+                yield
+            finally:
+                refreshing.cancel()
+                await asyncio.wait([refreshing])
+                await app.state.channels.line.settled()
+
+    return life

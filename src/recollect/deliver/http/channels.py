@@ -1,0 +1,45 @@
+"""The channels that are configured: a Telegram bot, a telephone line."""
+
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from recollect.deliver import telegram
+from recollect.deliver.http.service import Service
+from recollect.deliver.voice.line import Line
+from recollect.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """The adapters of one service. `line` is always there: which platforms may ring is checked by their secrets."""
+
+    telegram: telegram.Telegram | None
+    line: Line
+    line_tenant: str
+
+    @staticmethod
+    def of(request: Request) -> "Channels":
+        channels: object = request.app.state.channels
+        assert isinstance(channels, Channels), "create_app puts it there"
+        return channels
+
+    def touched(self, *, tenant: str, user: str) -> None:
+        """Something was recorded of this user."""
+        if tenant == self.line_tenant:
+            self.line.touched(user)
+
+
+def channels(service: Service) -> Channels:
+    settings = service.settings
+    line = Line(service.memory(settings.voice_tenant), clock=service.clock, persona=settings.voice_persona)
+    return Channels(telegram=_telegram(service, settings), line=line, line_tenant=settings.voice_tenant)
+
+
+def _telegram(service: Service, settings: Settings) -> telegram.Telegram | None:
+    if settings.telegram_secret is None:
+        return None
+    telegram.check_secret(settings.telegram_secret.get_secret_value())
+    memory = service.memory(settings.telegram_tenant)
+    bot = telegram.Bot(settings.telegram_bot, settings.telegram_username, settings.telegram_persona)
+    return telegram.Telegram(memory, bot=bot, links=memory)

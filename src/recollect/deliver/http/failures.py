@@ -1,0 +1,133 @@
+"""Errors as answers: the one place that maps the error tree to status codes, and the one shape they are sent in.
+
+What is not found has one message, whatever it was: an answer must not tell "not yours" from "not there".
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+from starlette.types import Scope, Send
+
+from recollect import errors
+from recollect.errors import Busy, NotFound, RecollectError
+
+STATUS: Mapping[type[RecollectError], int] = {
+    errors.RecollectError: 500,
+    errors.InvalidInput: 422,
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.ImpossibleBudget: 422,
+    errors.StoreError: 503,
+    errors.StoreFull: 507,
+    errors.StoreCorrupt: 500,
+    errors.SchemaMismatch: 500,
+    errors.Fenced: 409,
+    errors.MissingExtra: 501,
+    errors.AccessDenied: 401,
+    errors.NotPermitted: 403,
+    errors.TooLarge: 413,
+    errors.TooSlow: 408,
+    errors.Busy: 503,
+    errors.RateLimited: 429,
+    errors.Overloaded: 503,
+    errors.ServiceError: 502,
+}
+"""A class that is not listed is answered like the nearest one above it in the tree."""
+
+JSON = "application/json"
+
+
+class BrokenRequest(errors.InvalidInput):
+    """The request's body is not JSON in UTF-8."""
+
+
+def status_of(error: RecollectError) -> int:
+    if isinstance(error, BrokenRequest):
+        return HTTPStatus.BAD_REQUEST
+    return next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
+
+
+def message_of(error: RecollectError) -> str:
+    return str(NotFound()) if isinstance(error, NotFound) else str(error)
+
+
+def headers_of(error: RecollectError, *, status: int) -> dict[str, str]:
+    """What a client needs to do better next time."""
+    headers: dict[str, str] = {}
+    if isinstance(error, Busy) or status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = str(max(1, math.ceil(getattr(error, "retry_after", 1.0))))
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    if status in (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.REQUEST_TIMEOUT):
+        # What is left of the body is not read, so the connection cannot be used again.
+        headers["Connection"] = "close"
+    return headers
+
+
+def body_of(kind: str, message: str, *, request_id: str) -> bytes:
+    shape = {"error": {"type": kind, "message": message, "request_id": request_id}}
+    return json.dumps(shape, ensure_ascii=True).encode()
+
+
+def request_id_of(scope: Scope) -> str:
+    return str(scope.get("state", {}).get("request_id", ""))
+
+
+def answer(error: RecollectError, scope: Scope) -> Response:
+    """The error as a response."""
+    status = status_of(error)
+    body = body_of(error.kind(), message_of(error), request_id=request_id_of(scope))
+    return Response(body, status_code=status, media_type=JSON, headers=headers_of(error, status=status))
+
+
+async def send_error(error: RecollectError, scope: Scope, send: Send) -> None:
+    """The error as an answer of a layer that stands before the application."""
+    response = answer(error, scope)
+    await send({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
+    await send({"type": "http.response.body", "body": response.body})
+
+
+def install(app: FastAPI) -> None:
+    """Answers every error of the application in the one shape."""
+
+    async def ours(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RecollectError), "registered for these"
+        return answer(error, request.scope)
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError), "registered for these"
+        return answer(_first(error), request.scope)
+
+    async def routing(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException), "registered for these"
+        return _routing(error, request.scope)
+
+    app.add_exception_handler(RecollectError, ours)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, routing)
+
+
+def _first(error: RequestValidationError) -> RecollectError:
+    """The first thing that is wrong with a request, in words; its value is not repeated."""
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return BrokenRequest()
+    where = ".".join(str(step) for step in first["loc"] if step not in ("body", "path", "query", "header"))
+    return errors.InvalidInput(f"{where or 'the request'}: {first['msg']}")
+
+
+def _routing(error: HTTPException, scope: Scope) -> Response:
+    """What the framework itself refuses: no such route, no such method, a body it cannot parse."""
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return answer(NotFound(), scope)
+    if error.status_code == HTTPStatus.BAD_REQUEST:
+        return answer(BrokenRequest(), scope)
+    phrase = HTTPStatus(error.status_code).phrase
+    body = body_of(phrase.lower().replace(" ", "_"), f"{phrase}.", request_id=request_id_of(scope))
+    return Response(body, status_code=error.status_code, media_type=JSON, headers=error.headers)

@@ -1,0 +1,52 @@
+"""What the service counts. No label names a user, a tenant or a key."""
+
+import os
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""Where the processes of one service keep their counts, so that each can answer for all."""
+
+SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """The counts of one service."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "recollect_requests", "Requests answered.", ("method", "route", "status"), registry=self._registry
+        )
+        self._seconds = Histogram(
+            "recollect_request_seconds",
+            "From a request's arrival to the end of its answer.",
+            ("route",),
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self.running = Gauge(
+            "recollect_requests_running",
+            "Requests that are being answered.",
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        )
+        self.refused = Counter(
+            "recollect_requests_refused", "Requests turned away.", ("reason",), registry=self._registry
+        )
+        self.turns = Counter("recollect_turns_recorded", "Turns recorded.", registry=self._registry)
+
+    def answered(self, *, method: str, route: str, status: int, seconds: float) -> None:
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def page(self) -> bytes:
+        """The counts in Prometheus' text format, over all processes of the service."""
+        if FOLDER_VARIABLE not in os.environ:
+            return generate_latest(self._registry)
+        everywhere = CollectorRegistry()
+        MultiProcessCollector(everywhere)
+        return generate_latest(everywhere)

@@ -1,0 +1,171 @@
+"""The telephone line of a memory: rings are answered from prompts kept in this process, ended calls are remembered.
+
+A ring must not wait for anything that can be slow, so what it needs is prepared: after every call and after text from
+the same person, and now and then for all, since other processes write as well. Only a caller who is not kept yet costs a
+look into the store, and no longer than the deadline.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from recollect.assemble import recipe_book
+from recollect.assemble.recipe import Recipe
+from recollect.assemble.situation import span
+from recollect.clock import Clock, day_bounds, local_day
+from recollect.deliver.voice import prompts
+from recollect.deliver.voice.calls import Call, turns
+from recollect.deliver.voice.prompts import CachedPrompt, Spoken
+from recollect.engine import Recollect
+from recollect.errors import Conflict, RecollectError
+
+LOG = logging.getLogger("recollect.voice")
+
+CHANNEL: Final = "phone"
+RECIPE: Final = "companion-voice"
+OPENING: Final = "Hello?"
+"""What is asked of the memory before anybody has said a word."""
+MOST_KEPT: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A person's prompt, and the log's head it was made at."""
+
+    user: str
+    prompt: CachedPrompt
+    head: int
+
+
+class Line:
+    """One persona's line to the users of one tenant."""
+
+    def __init__(self, memory: Recollect, *, clock: Clock, persona: str | None = None, deadline: float = 0.25) -> None:
+        self._memory = memory
+        self._clock = clock
+        self._persona = persona
+        self._deadline = deadline
+        self._recipe = _deferred(recipe_book.load(RECIPE))
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._preparing: dict[str, asyncio.Task[None]] = {}
+
+    async def ring(self, caller: str | None) -> Spoken:
+        """What to tell the platform about this caller, at once."""
+        if caller is None:
+            return prompts.unknown()
+        kept = self._kept.get(caller)
+        if kept is None:
+            try:
+                async with asyncio.timeout(self._deadline):
+                    kept = await self._prepare(caller)
+            except (TimeoutError, RecollectError) as error:
+                LOG.warning("a call was answered without memory", extra={"fields": {"reason": type(error).__name__}})
+        if kept is None:
+            return prompts.unknown()
+        self._kept.move_to_end(caller)
+        return prompts.deliver(kept.prompt, now=self._clock(), span=span)
+
+    async def hang_up(self, call: Call) -> None:
+        """Remembers a call that has ended, closes its session and prepares the next ring. Told again, it changes nothing."""
+        user = await self._owner(call.person) if call.person else f"voice:call:{call.key}"
+        said = turns(call, user=user, persona=self._persona)
+        if said:
+            try:
+                ids = await self._memory.record(said)
+            except Conflict:
+                # A later event of the platform with a corrected transcript: what was recorded first stays.
+                ids = [turn.id for turn in said if turn.id]
+            await self._close(user, ids, ended=call.ended)
+        if call.person:
+            await self._prepare(call.person)
+
+    def touched(self, user: str) -> None:
+        """This user's memory has changed: a prompt that is kept for them is made anew, soon."""
+        for caller, kept in self._kept.items():
+            if kept.user == user and caller not in self._preparing:
+                task = asyncio.get_running_loop().create_task(self._again(caller))
+                self._preparing[caller] = task
+                task.add_done_callback(lambda _, caller=caller: self._preparing.pop(caller, None))
+
+    async def refresh(self) -> None:
+        """Makes those prompts anew whose users were written to by anybody, or whose day is over."""
+        now = self._clock()
+        for caller, kept in list(self._kept.items()):
+            if now >= kept.prompt.valid_until or await self._memory.head(user=kept.user) != kept.head:
+                await self._again(caller)
+
+    async def settled(self) -> None:
+        """Returns when no prompt is being made."""
+        while self._preparing:
+            await asyncio.gather(*self._preparing.values())
+
+    async def _again(self, caller: str) -> None:
+        try:
+            await self._prepare(caller)
+        except RecollectError as error:
+            LOG.warning("a prompt could not be made anew", extra={"fields": {"reason": type(error).__name__}})
+
+    async def _owner(self, person: str) -> str:
+        return await self._memory.resolve(CHANNEL, person) or f"voice:user:{person}"
+
+    async def _prepare(self, caller: str) -> Kept | None:
+        """The caller's prompt, kept from now on; None for somebody of whom nothing is known."""
+        user = await self._owner(caller)
+        head = await self._memory.head(user=user)
+        if head == 0:
+            return None
+        kept = Kept(user=user, prompt=await self._render(user), head=head)
+        self._kept[caller] = kept
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return kept
+
+    async def _render(self, user: str) -> CachedPrompt:
+        now = self._clock()
+        built = await self._memory.context(
+            user=user, persona=self._persona, message=OPENING, recipe=self._recipe, at=now
+        )
+        profile = await self._memory.user(user)
+        loops = await self._memory.loops(user=user, persona=self._persona)
+        sessions = await self._memory.sessions(user=user, persona=self._persona, limit=1)
+        midnight = day_bounds(local_day(now, profile.zone), profile.zone)[1]
+        due = [loop.due for loop in loops if loop.due is not None and loop.due > now]
+        return CachedPrompt(
+            system=built.system,
+            zone=profile.zone,
+            valid_until=min([midnight, *due]),
+            last_interaction=sessions[0].last_activity if sessions else None,
+            snapshot=built.snapshot,
+            name=profile.name,
+        )
+
+    async def _close(self, user: str, ids: list[str], *, ended: datetime) -> None:
+        """Ends the session that the call was; anything said later opens another."""
+        recorded = await self._memory.turns(user=user, ids=ids[-1:])
+        if not recorded:
+            return
+        history = await self._memory.history(user=user, id=recorded[-1].session)
+        if history and history[-1].status != "closed":
+            last = max(ended, recorded[-1].at)
+            await self._memory.update(history[-1].id, user=user, status="closed", ended_at=last)
+
+
+def _deferred(recipe: Recipe) -> Recipe:
+    """The recipe with holes for what passes, to be filled at delivery."""
+    return recipe.model_copy(update={"situation": recipe.situation.model_copy(update={"deferred": True})})
+
+
+PAUSE: Final = timedelta(seconds=15)
+
+
+async def keep_fresh(line: Line, *, pause: timedelta = PAUSE) -> None:
+    """Refreshes a line's prompts for as long as the process serves."""
+    while True:
+        await asyncio.sleep(pause.total_seconds())
+        try:
+            await line.refresh()
+        except RecollectError as error:
+            LOG.warning("prompts could not be refreshed", extra={"fields": {"reason": type(error).__name__}})

@@ -1,0 +1,84 @@
+"""The summariser that needs no model: extracts of what was said, each sentence with its turns."""
+
+from collections.abc import Mapping, Sequence
+
+from recollect.ingest.secrets import redact
+from recollect.process import summarising
+from recollect.process.salience import Line, Stems, Verbosity
+from recollect.process.services import Detail, Task
+from recollect.process.summarising import Digest, Held, LaneSection
+from recollect.types import Json, StoredTurn, Summary, Support
+
+_VERBOSITY: dict[Detail, Verbosity] = {"brief": "brief", "normal": "normal", "full": "detailed"}
+_LANE_TITLES: dict[LaneSection, str] = {
+    "goals": "Goals and open questions",
+    "decisions": "Decisions",
+    "facts": "Facts",
+    "outcomes": "Outcomes",
+    "pending": "Pending actions",
+}
+
+
+class RuleSummariser:
+    def __init__(self, stems: Stems) -> None:
+        self._stems = stems
+
+    async def __call__(self, task: Task) -> Digest:
+        return self.digest(task)
+
+    def digest(self, task: Task) -> Digest:
+        lines = [_line(turn, task) for turn in task.turns if turn.role in ("user", "assistant") and turn.text.strip()]
+        verbosity = _VERBOSITY[task.detail]
+        match task.kind:
+            case "rolling":
+                previous = task.previous.sentences if task.previous else ()
+                return summarising.rolling(lines, previous=previous, stems=self._stems, verbosity=verbosity)
+            case "session" | "chat":
+                return summarising.session(lines, stems=self._stems, verbosity=verbosity)
+            case "daily":
+                return summarising.daily(lines, stems=self._stems, verbosity=verbosity)
+            case "lane":
+                sections = summarising.lane(
+                    lines, previous=_sections(task.previous), stems=self._stems, verbosity=verbosity
+                )
+                return _sectioned({name: sections[name] for name in _LANE_TITLES}, _LANE_TITLES)
+            case "spine":
+                held = [
+                    Held(text=m.text, type=m.type, importance=m.importance, sources=m.sources)
+                    for m in task.memories
+                    if m.subject == "user"
+                ]
+                return _sectioned(summarising.spine(held), {})
+
+
+def _line(turn: StoredTurn, task: Task) -> Line:
+    speaker = turn.speaker or ("User" if turn.role == "user" else task.persona)
+    return Line(id=turn.id, speaker=speaker, role=turn.role, text=redact(turn.text), at=turn.at, zone=task.zone)
+
+
+def _sections(previous: Summary | None) -> dict[LaneSection, tuple[Support, ...]] | None:
+    """An earlier version's sections, each entry with the turns it rested on."""
+    if previous is None:
+        return None
+    resting = {sentence.text: sentence for sentence in previous.sentences}
+    return {name: tuple(_supports(previous.detail.get(name), resting)) for name in _LANE_TITLES}
+
+
+def _supports(entries: Json, resting: Mapping[str, Support]) -> list[Support]:
+    return (
+        [resting[entry] for entry in entries if isinstance(entry, str) and entry in resting]
+        if isinstance(entries, list)
+        else []
+    )
+
+
+def _sectioned(sections: Mapping[str, Sequence[Support]], titles: Mapping[str, str]) -> Digest:
+    """A summary in sections: the text is what a person would read, the detail what the assembly shows."""
+    detail: dict[str, Json] = {name: [entry.text for entry in entries] for name, entries in sections.items()}
+    shown = [
+        f"{titles.get(name, name)}: " + " ".join(e.text for e in entries)
+        for name, entries in sections.items()
+        if entries
+    ]
+    sentences = tuple(entry for entries in sections.values() for entry in entries)
+    return Digest(text="\n".join(shown), sentences=sentences, detail=detail)

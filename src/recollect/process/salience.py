@@ -1,0 +1,172 @@
+"""What of a conversation is worth keeping: its sentences, weighed, without secrets and without orders.
+
+Summaries made by rules are extracts. A sentence weighs more when it states a fact, an event or something left open,
+when it speaks of what the whole conversation speaks of, and when the user says it.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Literal
+
+from recollect.ingest.quarantine import quarantine
+from recollect.ingest.secrets import find_secrets
+from recollect.process.candidates import Extraction, Said, Stems
+from recollect.process.rules.extracting import extract
+from recollect.process.rules.sentences import sentences
+from recollect.text.patterns import PatternTable
+from recollect.text.temporal import ranges
+from recollect.types import Role, Support
+
+__all__ = ["TABLE", "Line", "Sentence", "Verbosity", "chosen", "names", "tone", "topics", "weighed"]
+
+Verbosity = Literal["brief", "normal", "detailed"]
+
+TABLE: Final = PatternTable.read("recollect.process", "salience.toml")
+_MOODS: Final[dict[str, frozenset[str]]] = {mood: frozenset(words) for mood, words in TABLE.content["moods"].items()}
+_NAME, _GREETING, _RELATIVE = map(TABLE.pattern, ("name", "greeting", "relative_day"))
+_NO_NAME: Final = frozenset(TABLE.texts("words", "not_names"))
+_LONGEST: Final = 240
+_ALIKE: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A turn as summaries see it."""
+
+    id: str
+    speaker: str
+    role: Role
+    text: str
+    at: datetime
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """One sentence of a turn with its weight and what the rules found in it."""
+
+    text: str
+    line: Line
+    weight: float
+    place: int
+    ideas: frozenset[str]
+    found: Extraction
+
+    @property
+    def support(self) -> Support:
+        return Support(text=f"{self.line.speaker}: {self.text}", sources=(self.line.id,))
+
+
+def weighed(lines: Sequence[Line], *, stems: Stems) -> list[Sentence]:
+    """All sentences of the conversation, in order, each with its weight."""
+    counts: Counter[str] = Counter()
+    spoken: list[Sentence] = []
+    for line in lines:
+        if line.role not in {"user", "assistant"}:
+            continue
+        for text in sentences(line.text):
+            if not _keepable(text, line):
+                continue
+            ideas = frozenset(stems(text))
+            counts.update(ideas)
+            found = extract(Said(text=text, role=line.role, now=line.at, zone=line.zone))
+            spoken.append(
+                Sentence(text=_dated(text, line), line=line, weight=0.0, place=len(spoken), ideas=ideas, found=found)
+            )
+    return [replace(one, weight=_weight(one, counts)) for one in spoken]
+
+
+def chosen(found: Iterable[Sentence], *, limit: int, most: int = 99) -> list[Sentence]:
+    """The weightiest sentences that fit, none saying the same as another, in the order they were said."""
+    kept: list[Sentence] = []
+    used = 0
+    for one in sorted(found, key=lambda sentence: (-sentence.weight, sentence.place)):
+        size = len(one.support.text) + 1
+        if used + size > limit or any(_alike(one.ideas, other.ideas) for other in kept):
+            continue
+        kept.append(one)
+        used += size
+        if len(kept) == most:
+            break
+    return sorted(kept, key=lambda sentence: sentence.place)
+
+
+def topics(found: Sequence[Sentence], *, most: int = 5) -> list[tuple[str, tuple[str, ...]]]:
+    """What was talked about most, as words people used, each with the turns that did."""
+    said: dict[str, list[str]] = {}
+    words: dict[str, Counter[str]] = {}
+    idle: frozenset[str] = frozenset[str]().union(
+        *_MOODS.values(), *(one.line.speaker.lower().split() for one in found)
+    )
+    for one in found:
+        for idea in one.ideas:
+            said.setdefault(idea, []).append(one.line.id)
+        for word in re.findall(r"[^\W\d_][\w'-]{3,}", one.text):
+            for idea in one.ideas:
+                if word.lower().startswith(idea[:4]) and len(idea) > 3 and word.lower() not in idle:
+                    words.setdefault(idea, Counter())[word.lower()] += 1
+    ranked = sorted((idea for idea in words if len(idea) > 3), key=lambda idea: (-len(set(said[idea])), idea))
+    return [(_commonest(words[idea]), tuple(dict.fromkeys(said[idea]))) for idea in ranked[:most]]
+
+
+def _commonest(words: Counter[str]) -> str:
+    return min(words, key=lambda word: (-words[word], word))
+
+
+def names(found: Sequence[Sentence]) -> list[tuple[str, tuple[str, ...]]]:
+    """People the conversation names, each with the turns that do."""
+    seen: dict[str, list[str]] = {}
+    speakers = {one.line.speaker.lower() for one in found}
+    for one in found:
+        labels = [memory.label for memory in one.found.memories if memory.category == "PERSON" and memory.label]
+        labels += [match["n"] for match in _NAME.finditer(one.text)]
+        for label in labels:
+            if label.split()[0] not in _NO_NAME and label.lower() not in speakers and label[0].isupper():
+                seen.setdefault(label, []).append(one.line.id)
+    return [(name, tuple(dict.fromkeys(ids))) for name, ids in seen.items()]
+
+
+def tone(lines: Sequence[Line]) -> str:
+    """The mood most words of the user speak of, or "neutral"."""
+    words: Counter[str] = Counter()
+    for line in lines:
+        if line.role == "user":
+            words.update(re.findall(r"[a-z]+", line.text.lower()))
+    scores = {mood: sum(words[word] for word in members) for mood, members in _MOODS.items()}
+    best = max(scores, key=lambda mood: (scores[mood], mood))
+    return best if scores[best] > 0 else "neutral"
+
+
+def _keepable(text: str, line: Line) -> bool:
+    if len(text) > _LONGEST or find_secrets(text):
+        return False
+    return quarantine(text, "user" if line.role == "user" else "assistant") is None
+
+
+def _dated(text: str, line: Line) -> str:
+    """A sentence that says "yesterday" means another day when it is read later: the day is added."""
+    if _RELATIVE.search(text) is None:
+        return text
+    days = [f"{found.start:%Y-%m-%d}" for found in ranges(text, now=line.at, zone=line.zone) if found.start.year > 1000]
+    return f"{text.rstrip()} [{days[0]}]" if days else text
+
+
+def _weight(one: Sentence, counts: Counter[str]) -> float:
+    if not one.ideas:
+        return 0.0
+    common = sum(math.log1p(counts[idea]) for idea in one.ideas) / math.sqrt(len(one.ideas) + 2)
+    weight = common + 0.3 * min(len(one.ideas), 8)
+    weight += 2.0 * min(2, sum(memory.importance for memory in one.found.memories))
+    weight += 1.5 * bool([loop for loop in one.found.loops if loop.kind != "question"])
+    weight += 0.5 * (one.line.role == "user")
+    weight -= 1.5 * (_GREETING.match(one.text) is not None) + 1.0 * one.text.rstrip().endswith("?")
+    return round(weight, 6)
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    both = len(one & other)
+    return both > 0 and both / min(len(one), len(other)) >= _ALIKE

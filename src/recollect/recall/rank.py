@@ -1,0 +1,283 @@
+"""From raw scores to an order, with a reason for each place.
+
+Full-text and dense scores live on different scales, so each is standardised over the user's rows before they are
+added (reciprocal ranks throw away how much better the best one is). A turn is read with its neighbours: a short one
+leans on what was said around it, a long one speaks for itself. The rest are small bonuses: who spoke, whether the
+speaker tells something of themselves, when it was, how good its session is otherwise, and the bounded shelf of
+standing requests.
+
+All weights are in `Weights`, a value that a recipe can set; the defaults are tuned on development conversations of
+three kinds at once. docs/recall.md tells what each of them is worth.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall.query import Question
+from recollect.recall.traits import INSTRUCTION, PREFERENCE, TELLS, TIMED
+
+Scores = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+DECIMALS: Final = 6
+_DAY: Final = 86_400.0
+USER: Final = 1
+PERSONA: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How much each finding adds. Scores they add to are standardised: 1 is one standard deviation."""
+
+    lexical: float = 1.0
+    dense: float = 1.0
+    """Multiplied by how far the embedder is to be trusted (`Embedder.trust`)."""
+    previous: float = 0.6
+    next: float = 0.3
+    beyond: float = 0.2
+    """The full-text score of the turn before, the turn after, and those one step further on either side."""
+    lean: float = 50.0
+    """A turn of this many stems takes in half as much of its neighbours as an empty one."""
+    speaker: float = 1.5
+    of_user: float = 1.2
+    of_persona: float = 0.3
+    tells: float = 1.0
+    """A turn that tells something of its speaker counts this much more when that speaker is meant."""
+    period: float = 1.5
+    fade_days: float = 7.0
+    """How fast the bonus for a period fades outside it."""
+    timed: float = 0.5
+    session: float = 0.1
+    session_share: float = 0.7
+    session_rows: int = 5
+    """When sessions are ranked: their best row, and this share of the following ones among so many."""
+    instruction: float = 1.5
+    preference: float = 1.5
+    shelf: int = 3
+    """At most so many standing requests of each kind are lifted."""
+    duplicate: float = 0.98
+    """Turns with a cosine at least this high are one result."""
+
+
+DEFAULT: Final = Weights()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """One user's rows as parallel arrays in the order of the log. -1 stands for "none"."""
+
+    seqs: Integers
+    previous: Integers
+    next: Integers
+    sessions: Integers
+    """Numbers from 0 without gaps."""
+    speakers: Integers
+    """Places in `names`."""
+    names: tuple[str, ...]
+    roles: NDArray[np.int8]
+    """USER, PERSONA or 0."""
+    times: Scores
+    """Seconds since the epoch."""
+    flags: NDArray[np.uint8]
+    lengths: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.seqs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A row in its place; `parts` add up to `score`."""
+
+    row: int
+    seq: int
+    score: float
+    parts: Mapping[str, float]
+    duplicates: tuple[int, ...] = field(default=())
+    """Sequence numbers of nearly the same turns that this one stands for."""
+
+
+def leans(lengths: NDArray[np.float32], *, lean: float = DEFAULT.lean) -> NDArray[np.float32]:
+    """How much of its neighbours each row takes in: 1 for an empty one, falling with its length."""
+    return (lean / (lean + lengths)).astype(np.float32)
+
+
+def rank(
+    rows: Rows,
+    question: Question,
+    *,
+    lexical: Scores,
+    dense: Scores | None,
+    trust: float = 1.0,
+    allowed: NDArray[np.bool_] | None = None,
+    weights: Weights = DEFAULT,
+    limit: int,
+) -> list[Ranked]:
+    """The best rows, best first, ties by seq.
+
+    `lexical` holds each row's own BM25 (0 without a match), `dense` its similarity blended with its neighbours', or
+    None when there is no embedder. Rows that are not `allowed` neither appear nor count in the statistics.
+    """
+    total, parts = scored(rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights)
+    order = np.lexsort((rows.seqs, -total))[:limit]
+    return [
+        Ranked(
+            row=int(row),
+            seq=int(rows.seqs[row]),
+            score=float(total[row]),
+            parts={name: round(float(part[row]), DECIMALS) for name, part in parts.items() if part[row]},
+        )
+        for row in order
+        if total[row] > -np.inf
+    ]
+
+
+def scored(
+    rows: Rows,
+    question: Question,
+    *,
+    lexical: Scores,
+    dense: Scores | None,
+    trust: float = 1.0,
+    allowed: NDArray[np.bool_] | None = None,
+    weights: Weights = DEFAULT,
+) -> tuple[Scores, dict[str, Scores]]:
+    """Every row's score and its parts; -inf for a row that is not allowed."""
+    if not len(rows) or (allowed is not None and not allowed.any()):
+        return np.full(len(rows), -np.inf), {}
+    parts = _parts(rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights)
+    total = np.sum(list(parts.values()), axis=0)
+    if allowed is not None:
+        total = np.where(allowed, total, -np.inf)
+    parts["session"] = weights.session * _best_of_session(total, rows.sessions)
+    total = total + parts["session"]
+    parts["standing"] = _shelf(total, rows, weights=weights)
+    total = np.round(total + parts["standing"], DECIMALS)
+    return total, parts
+
+
+def _parts(
+    rows: Rows,
+    question: Question,
+    *,
+    lexical: Scores,
+    dense: Scores | None,
+    trust: float,
+    allowed: NDArray[np.bool_] | None,
+    weights: Weights,
+) -> dict[str, Scores]:
+    own, around = _with_neighbours(lexical, rows, weights=weights)
+    spread = standardiser(own + around, allowed)
+    parts: dict[str, Scores] = {
+        "lexical": weights.lexical * (own - spread.mean) / spread.deviation,
+        "neighbours": weights.lexical * around / spread.deviation,
+    }
+    if dense is not None:
+        spread = standardiser(dense, allowed)
+        parts["dense"] = weights.dense * trust * (dense - spread.mean) / spread.deviation
+    told = 1.0 + weights.tells * ((rows.flags & TELLS) > 0)
+    if question.speakers:
+        meant = [place for place, name in enumerate(rows.names) if name in question.speakers]
+        parts["speaker"] = weights.speaker * told * np.isin(rows.speakers, meant).astype(np.float64)
+    elif question.of_user:
+        parts["speaker"] = weights.of_user * told * (rows.roles == USER)
+    elif question.of_persona:
+        parts["speaker"] = weights.of_persona * (rows.roles == PERSONA).astype(np.float64)
+    if question.periods:
+        parts["period"] = weights.period * closeness(
+            rows.times,
+            [(period.start.timestamp(), period.end.timestamp()) for period in question.periods],
+            fade=weights.fade_days * _DAY,
+        )
+    if question.asks_when:
+        parts["timed"] = weights.timed * ((rows.flags & TIMED) > 0).astype(np.float64)
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    mean: float
+    deviation: float
+
+
+def standardiser(scores: Scores, allowed: NDArray[np.bool_] | None = None) -> Spread:
+    """Mean and standard deviation; where all scores are alike they say nothing, and a deviation of 1 makes them 0."""
+    counted = scores if allowed is None else scores[allowed]
+    deviation = float(counted.std())
+    return Spread(mean=float(counted.mean()), deviation=deviation if deviation > 1e-12 else 1.0)
+
+
+def closeness(times: Scores, periods: Sequence[tuple[float, float]], *, fade: float) -> Scores:
+    """1 inside a period, falling off outside it with distance: a boost, never a filter."""
+    best = np.zeros(len(times))
+    for start, end in periods:
+        outside = np.maximum(np.maximum(start - times, times - end), 0.0)
+        best = np.maximum(best, np.exp(-outside / fade))
+    return best
+
+
+def collapse(
+    ranked: Sequence[Ranked], vectors: NDArray[np.float32], *, threshold: float = DEFAULT.duplicate
+) -> list[Ranked]:
+    """Fold near duplicates into the best of them. `vectors` are the rows' own unit vectors in the order of
+    `ranked`.
+    """
+    alike = vectors @ vectors.T >= threshold
+    np.fill_diagonal(alike, val=False)
+    if not alike.any():
+        return list(ranked)
+    folded: dict[int, list[int]] = {}
+    for place in range(len(ranked)):
+        keeper = next((other for other in folded if alike[place, other]), None)
+        if keeper is None:
+            folded[place] = []
+        else:
+            folded[keeper].append(ranked[place].seq)
+    return [replace(ranked[place], duplicates=tuple(same)) for place, same in folded.items()]
+
+
+def rank_sessions(totals: Scores, sessions: Integers, *, weights: Weights = DEFAULT) -> list[tuple[int, float]]:
+    """Sessions by their best rows, best first: the best one, and a share of the next few that are above average.
+
+    `totals` are the scores of all rows (from `scored`). One lucky turn does not make a session; several
+    good ones do.
+    """
+    order = np.lexsort((np.arange(len(totals)), -totals, sessions))
+    starts = np.flatnonzero(np.r_[True, np.diff(sessions[order]) != 0]) if len(order) else np.zeros(0, dtype=np.int64)
+    found: list[tuple[int, float]] = []
+    for start, end in zip(starts, [*starts[1:], len(order)], strict=False):
+        best = totals[order[start : min(end, start + weights.session_rows)]]
+        total = float(best[0]) + weights.session_share * float(np.maximum(best[1:], 0.0).sum())
+        found.append((int(sessions[order[start]]), round(total, DECIMALS)))
+    return sorted(found, key=lambda entry: (-entry[1], entry[0]))
+
+
+def _with_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> tuple[Scores, Scores]:
+    """Own scores, and what neighbours add to them. The end of the padded arrays is what -1 points to."""
+    padded = np.append(lexical, 0.0)
+    previous, following = np.append(rows.previous, -1), np.append(rows.next, -1)
+    around = weights.previous * padded[rows.previous] + weights.next * padded[rows.next]
+    if weights.beyond:
+        around = around + weights.beyond * (padded[previous[rows.previous]] + padded[following[rows.next]])
+    return lexical, around * leans(rows.lengths, lean=weights.lean)
+
+
+def _best_of_session(total: Scores, sessions: Integers) -> Scores:
+    """For each row the score of the best row of its session, never below 0."""
+    best = np.zeros(int(sessions.max()) + 1)
+    np.maximum.at(best, sessions, total)
+    return best[sessions]
+
+
+def _shelf(total: Scores, rows: Rows, *, weights: Weights) -> Scores:
+    """Lift the best few standing requests of each kind, whatever they are about."""
+    lifted = np.zeros(len(rows))
+    for flag, weight in ((INSTRUCTION, weights.instruction), (PREFERENCE, weights.preference)):
+        places = np.flatnonzero((rows.flags & flag) > 0)
+        best = places[np.lexsort((rows.seqs[places], -total[places]))][: weights.shelf]
+        lifted[best] = weight
+    return lifted

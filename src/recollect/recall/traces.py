@@ -1,0 +1,197 @@
+"""One user's turns and records as columns in memory: what ranking reads without touching a text.
+
+A cache, kept coherent by the log alone: every search asks the store for the traces written since the last one, beginning
+with the newest row that is held, so that a user who was forgotten and came back, or a restored file, is noticed. What was
+retired or erased since falls out when the texts are fetched. Bounded in bytes; the least recently used user goes first.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall.rank import PERSONA, USER, Rows, leans
+from recollect.recall.traits import unpack
+from recollect.recall.vectors import Matrix
+from recollect.store.base import Everything, Scope, Trace, Traces, UserKey, UserStore
+
+BATCH = 20_000
+LARGEST = 256 * 1024 * 1024
+"""Bytes that all users' columns may take together."""
+
+
+class Names:
+    """Texts as small numbers, in the order in which they were first seen; -1 for one that never was."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str | None, int] = {}
+
+    def number(self, name: str | None) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
+
+    def known(self, name: str | None) -> int:
+        return self._numbers.get(name, -1)
+
+    def texts(self) -> tuple[str, ...]:
+        return tuple(name or "" for name in self._numbers)
+
+
+@dataclass(slots=True)
+class Columns:
+    """Rows of one kind, turns or records, growing in the order of the log."""
+
+    matrix: Matrix
+    fields: NDArray[np.int64] = field(default_factory=lambda: np.zeros((6, 0), dtype=np.int64))
+    """Session, speaker, role, persona, lane and noun of each row, as numbers."""
+    times: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    flags: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))
+    lengths: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+
+    @property
+    def nbytes(self) -> int:
+        return self.matrix.nbytes + self.fields.nbytes + self.times.nbytes + self.flags.nbytes + self.lengths.nbytes
+
+
+class UserRows:
+    """Everything that is held of one user."""
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self.last: Trace | None = None
+        self.names, self.sessions = Names(), Names()
+        self.speakers, self.personas, self.lanes = Names(), Names(), Names()
+        self.turns, self.records = Columns(Matrix(dimension)), Columns(Matrix(dimension))
+        self._tails: dict[tuple[int, int, int], int] = {}
+        """Row of the newest turn of each session, persona and lane."""
+
+    @property
+    def nbytes(self) -> int:
+        return self.turns.nbytes + self.records.nbytes
+
+    def extend(self, traces: Sequence[Trace]) -> None:
+        if not traces:
+            return
+        self.last = traces[-1]
+        turns = [trace for trace in traces if trace.noun == "turn"]
+        if turns:
+            self._append(self.turns, turns, previous=self._linked(turns))
+        records = [trace for trace in traces if trace.noun != "turn"]
+        if records:
+            self._append(self.records, records, previous=np.full(len(records), -1, dtype=np.int64))
+
+    def _linked(self, turns: Sequence[Trace]) -> NDArray[np.int64]:
+        """For each turn the row before it in its session, persona and lane; a revision stands alone."""
+        start = len(self.turns.matrix)
+        previous = np.full(len(turns), -1, dtype=np.int64)
+        for place, turn in enumerate(turns):
+            if turn.place != turn.seq:
+                continue
+            where = (
+                self.sessions.number(turn.session),
+                self.personas.number(turn.persona),
+                self.lanes.number(turn.lane),
+            )
+            previous[place] = self._tails.get(where, -1)
+            self._tails[where] = start + place
+        return previous
+
+    def _append(self, columns: Columns, traces: Sequence[Trace], *, previous: NDArray[np.int64]) -> None:
+        vectors, flags, lengths = unpack([trace.vector for trace in traces], dimension=self._dimension)
+        seqs = np.array([trace.seq for trace in traces], dtype=np.int64)
+        columns.matrix.extend(seqs, vectors, previous=previous, leans=leans(lengths))
+        rows = [
+            (
+                self.sessions.number(trace.session),
+                self.speakers.number(trace.speaker),
+                USER if trace.role == "user" else PERSONA if trace.role == "assistant" else 0,
+                self.personas.number(trace.persona),
+                self.lanes.number(trace.lane),
+                self.names.number(trace.noun),
+            )
+            for trace in traces
+        ]
+        columns.fields = np.concatenate([columns.fields, np.array(rows, dtype=np.int64).T], axis=1)
+        columns.times = np.append(columns.times, [trace.at.timestamp() for trace in traces])
+        columns.flags = np.append(columns.flags, flags)
+        columns.lengths = np.append(columns.lengths, lengths)
+
+    def rows(self, columns: Columns) -> Rows:
+        return Rows(
+            seqs=columns.matrix.seqs,
+            previous=columns.matrix.previous,
+            next=columns.matrix.next,
+            sessions=columns.fields[0],
+            speakers=columns.fields[1],
+            names=self.speakers.texts(),
+            roles=columns.fields[2].astype(np.int8),
+            times=columns.times,
+            flags=columns.flags,
+            lengths=columns.lengths,
+        )
+
+    def allowed(
+        self, columns: Columns, *, persona: Scope, lane: Scope, nouns: Sequence[str], shared: bool, known: int | None
+    ) -> NDArray[np.bool_]:
+        """Which rows a search may find. With `shared`, what belongs to no persona counts as everybody's."""
+        mask = np.isin(columns.fields[5], [self.names.known(noun) for noun in nouns])
+        if not isinstance(persona, Everything):
+            meant = [self.personas.known(persona), *([self.personas.known(None)] if shared else [])]
+            mask &= np.isin(columns.fields[3], meant)
+        if not isinstance(lane, Everything):
+            mask &= columns.fields[4] == self.lanes.known(lane)
+        if known is not None:
+            mask &= columns.matrix.seqs <= known
+        return mask
+
+
+class TraceCache:
+    """Columns of the users who were searched lately."""
+
+    def __init__(self, *, embedder: str, dimension: int, largest: int = LARGEST) -> None:
+        self._embedder = embedder
+        self._dimension = dimension
+        self._largest = largest
+        self._users: OrderedDict[UserKey, UserRows] = OrderedDict()
+
+    def held(self, key: UserKey) -> UserRows:
+        """What is known of this user so far; an unknown one is empty."""
+        rows = self._users.get(key)
+        if rows is None:
+            rows = self._users[key] = UserRows(self._dimension)
+        self._users.move_to_end(key)
+        return rows
+
+    def query(self, rows: UserRows) -> Traces:
+        """What is new for these rows, from the newest one that is held on."""
+        return Traces(embedder=self._embedder, after=rows.last.seq - 1 if rows.last else 0, limit=BATCH)
+
+    async def refresh(self, key: UserKey, store: UserStore, asked: Traces, found: Sequence[Trace]) -> UserRows:
+        """Takes in the answer to `query`, and what did not fit into it."""
+        rows = self.held(key)
+        if rows.last is not None and asked.after == rows.last.seq - 1:
+            if not found or (found[0].seq, found[0].id) != (rows.last.seq, rows.last.id):
+                self.drop(key)
+                return await self._anew(key, store)
+            found = found[1:]
+        elif rows.last is not None:
+            found = [trace for trace in found if trace.seq > rows.last.seq]
+        rows.extend(found)
+        if len(found) >= BATCH - 1:
+            more = self.query(rows)
+            return await self.refresh(key, store, more, (await store.read(more))[more])
+        self._shrink(key)
+        return rows
+
+    def drop(self, key: UserKey) -> None:
+        self._users.pop(key, None)
+
+    async def _anew(self, key: UserKey, store: UserStore) -> UserRows:
+        asked = self.query(self.held(key))
+        return await self.refresh(key, store, asked, (await store.read(asked))[asked])
+
+    def _shrink(self, keep: UserKey) -> None:
+        while len(self._users) > 1 and sum(rows.nbytes for rows in self._users.values()) > self._largest:
+            oldest = next(key for key in self._users if key != keep)
+            del self._users[oldest]

@@ -1,0 +1,222 @@
+"""The typed client against the library itself: the same calls give the same values, on both stores."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recollect import (
+    Conflict,
+    ImpossibleBudget,
+    InvalidInput,
+    Memory,
+    NotFound,
+    Recollect,
+    ToolCall,
+    ToolReturn,
+    Turn,
+)
+from recollect.assemble import recipe_book
+from recollect.client import Client, SyncClient
+from recollect.errors import AccessDenied, NotPermitted
+from recollect.testing import FakeClock
+from tests.deliver.http.running import Running
+
+WITHOUT_SERVICE = {"flush", "for_tenant"}
+"""Calls that are about an engine in this process."""
+ELSEWHERE: dict[str, set[str]] = {"backup": {"progress"}}
+"""Arguments that make no sense from afar."""
+
+
+def calls_of(cls: type) -> dict[str, inspect.Signature]:
+    members = inspect.getmembers(cls, inspect.isfunction)
+    return {name: inspect.signature(call) for name, call in members if not name.startswith("_")}
+
+
+def test_the_client_has_every_call_of_the_library() -> None:
+    assert calls_of(Recollect).keys() - calls_of(Client).keys() == WITHOUT_SERVICE
+    assert calls_of(Client).keys() - calls_of(Recollect).keys() == set()
+
+
+def test_the_calls_take_the_same_arguments() -> None:
+    ours, theirs = calls_of(Client), calls_of(Recollect)
+    for name in ours.keys() & theirs.keys():
+        expected = [(p.name, p.kind) for p in theirs[name].parameters.values() if p.name not in ELSEWHERE.get(name, ())]
+        assert [(p.name, p.kind) for p in ours[name].parameters.values()] == expected, name
+
+
+def test_the_blocking_client_has_every_call_of_the_client() -> None:
+    assert calls_of(Client).keys() - set(dir(SyncClient)) == set()
+
+
+async def test_turns_come_back_as_the_library_gives_them(service: Running, clock: FakeClock) -> None:
+    parts = (ToolCall(id="c1", name="weather", args='{"city": "Köln"}'),)
+    result = (ToolReturn(id="c1", name="weather", content="rain"),)
+    turns = [
+        Turn("ana", "user", "What will it be like in Köln?", id="t1", persona="nikita", at=clock()),
+        Turn("ana", "assistant", "", id="t2", persona="nikita", parts=parts, at=clock()),
+        Turn("ana", "tool", "", id="t3", persona="nikita", parts=result, at=clock()),
+        Turn("ana", "assistant", "Rain, I am afraid. 🌧", id="t4", persona="nikita", at=clock()),
+    ]
+    async with service.client() as client:
+        assert await client.record(turns) == ["t1", "t2", "t3", "t4"]
+        assert await client.record(turns) == ["t1", "t2", "t3", "t4"]
+        found = await client.turns(user="ana")
+        assert found == await service.memory.turns(user="ana")
+        assert [turn.parts for turn in found] == [(), parts, result, ()]
+        assert await client.turns(user="ana", ids=["t4"]) == found[3:]
+        assert await client.turns(user="ana", ids=[]) == []
+        assert await client.turns(user="ana", after=found[1].place, limit=1) == found[2:3]
+        revised = await client.revise(user="ana", turn="t4", text="Sun!")
+        assert (revised.version, revised.text) == (2, "Sun!")
+        with pytest.raises(Conflict):
+            await client.record(replace(turns[0], text="something else"))
+        with pytest.raises(NotFound):
+            await client.revise(user="ana", turn="t9", text="x")
+
+
+async def test_contexts_and_their_past(service: Running, clock: FakeClock) -> None:
+    async with service.client() as client:
+        await client.record(Turn("ana", "user", "I start at Acme on Monday!", persona="nikita", at=clock()))
+        clock.tick(minutes=1)
+        built = await client.context(user="ana", persona="nikita", message="yes", inputs={})
+        here = await service.memory.context(user="ana", persona="nikita", message="yes")
+        assert built == here
+        assert await client.replay(user="ana", snapshot=built.snapshot) == await service.memory.replay(
+            user="ana", snapshot=built.snapshot
+        )
+        clock.tick(minutes=1)
+        later = await client.context(user="ana", persona="nikita", message="and then?", recipe="lanes")
+        assert await client.diff(built, later) == await service.memory.diff(built, later)
+        assert await client.snapshots(user="ana") == await service.memory.snapshots(user="ana")
+        assert [s.id for s in await client.snapshots(user="ana", ids=[built.snapshot, "none"])] == [built.snapshot]
+        assert await client.snapshots(user="ana", before=built.at) == []
+        own = await client.context(user="ana", message="hi", recipe=recipe_book.load("companion"))
+        assert own.recipe == "companion"
+        trials = await client.backtest(user="ana", recipe="lanes")
+        assert trials == await service.memory.backtest(user="ana", recipe="lanes")
+        assert len(trials) == 1
+        hits = await client.search(user="ana", query="Acme", kinds=["turn"], explain=True)
+        assert hits == await service.memory.search(user="ana", query="Acme", kinds=["turn"], explain=True)
+        assert [hit.text for hit in hits] == ["I start at Acme on Monday!"]
+
+
+async def test_who_is_who(service: Running) -> None:
+    async with service.client() as client:
+        persona = await client.define_persona("nikita", name="Nikita", text="You are Nikita.", voice={"speed": 1.5})
+        assert await client.personas() == [persona] == await service.memory.personas()
+        profile = await client.set_user("ana", zone="Europe/Berlin", name="Ana", plan="gold")
+        assert profile == await client.user("ana") == await service.memory.user("ana")
+        assert profile.extra == {"plan": "gold"}
+        state = await client.set_state(user="ana", persona="nikita", chapter=3, mood="proud")
+        assert (await client.set_state(user="ana", persona="nikita", mood=None)).fields == {"chapter": 3}
+        assert state.fields == {"chapter": 3, "mood": "proud"}
+        assert await client.state(user="ana", persona="nikita") == await service.memory.state(
+            user="ana", persona="nikita"
+        )
+        await client.link("ana", "phone", "+49 1")
+        assert await client.resolve("phone", "+49 1") == "ana"
+        assert await client.resolve("phone", "+49 2") is None
+        assert await client.users() == ["ana"]
+        assert await client.head(user="ana") == await service.memory.head(user="ana") > 0
+        assert await client.head(user="nobody") == 0
+        with pytest.raises(InvalidInput, match="Mars"):
+            await client.set_user("ana", zone="Mars/Olympus")
+
+
+async def test_what_is_remembered(service: Running, clock: FakeClock) -> None:
+    async with service.client() as client:
+        memory = await client.remember(user="ana", text="Ana is vegetarian", importance=2, entities=["person:ana"])
+        assert memory.importance == 2
+        assert await client.memories(user="ana") == [memory] == await service.memory.memories(user="ana")
+        assert await client.memories(user="ana", entity="person:ana") == [memory]
+        pinned = await client.update(memory.id, user="ana", pinned=True)
+        assert isinstance(pinned, Memory)
+        assert pinned.importance == 3
+        assert await client.history(user="ana", id=memory.id) == await service.memory.history(user="ana", id=memory.id)
+        await client.update(memory.id, user="ana", status="ARCHIVED")
+        assert await client.memories(user="ana") == []
+        assert len(await client.memories(user="ana", status=None)) == 1
+        loop = await client.add("loop", user="ana", text="Ask about the tickets", kind="promise", due=clock())
+        assert await client.loops(user="ana") == [loop]
+        await client.update(loop.id, user="ana", status="done")
+        assert await client.loops(user="ana") == []
+        for kind in ("episode", "thought", "summary"):
+            made = await client.add(kind, user="ana", text=f"one {kind}", id=f"my-{kind}")
+            assert await client.add(kind, user="ana", text=f"one {kind}", id=f"my-{kind}") == made
+        assert await client.episodes(user="ana") == await service.memory.episodes(user="ana")
+        assert await client.thoughts(user="ana") == await service.memory.thoughts(user="ana")
+        assert await client.summaries(user="ana", kind="daily") == []
+        assert await client.summaries(user="ana") == await service.memory.summaries(user="ana")
+        entity = await client.add("entity", user="ana", label="Lea", key="person:lea")
+        assert await client.entities(user="ana") == [entity]
+        await client.record(Turn("ana", "user", "hello", at=clock()))
+        assert await client.sessions(user="ana") == await service.memory.sessions(user="ana")
+
+
+async def test_lists_are_put_together_from_their_pieces(
+    embedded: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.client.calls.PIECE", 3)
+    for number in range(10):
+        await embedded.memory.remember(user="ana", text=f"fact {number}")
+        await embedded.memory.record(Turn(f"user-{number}", "user", "hi", at=clock()))
+        await embedded.memory.context(user="ana", message=f"message {number}")
+        if number % 2:
+            clock.tick(seconds=1)
+    async with embedded.client() as client:
+        memories = await client.memories(user="ana")
+        assert memories == await embedded.memory.memories(user="ana")
+        assert await client.memories(user="ana", limit=7) == memories[:7]
+        place = (memories[3].at, memories[3].seq)
+        assert await client.memories(user="ana", after=place, limit=5) == memories[4:9]
+        assert len(await client.users()) == 11
+        assert await client.snapshots(user="ana") == await embedded.memory.snapshots(user="ana")
+
+
+async def test_a_memory_moves(service: Running, clock: FakeClock, tmp_path: Path) -> None:
+    await service.memory.record([Turn("ana", "user", f"line {n}\u2028 ends", at=clock()) for n in range(5)])
+    async with service.client() as client:
+        lines = [line async for line in client.export(user="ana")]
+        assert lines == [line async for line in service.memory.export(user="ana")]
+        file = tmp_path / "ana.jsonl"
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        assert await client.load(file, user="copy") == len(lines) - 2
+        assert [t.text for t in await client.turns(user="copy")] == [t.text for t in await client.turns(user="ana")]
+        assert await client.load(file) == len(lines) - 2
+        file.write_text("{}\n")
+        with pytest.raises(InvalidInput):
+            await client.load(file)
+
+
+async def test_backups_and_health(embedded: Running, clock: FakeClock, tmp_path: Path) -> None:
+    await embedded.memory.record(Turn("ana", "user", "hi", at=clock()))
+    async with embedded.client() as client:
+        assert await client.backup("first") == 1
+        with pytest.raises(Conflict):
+            await client.backup("first")
+        with pytest.raises(InvalidInput):
+            await client.backup("../elsewhere")
+        assert (await client.health()).users == 1
+    async with Recollect(tmp_path / "backups" / "first") as restored:
+        assert len(await restored.turns(user="ana")) == 1
+
+
+async def test_errors_are_those_of_the_library(embedded: Running) -> None:
+    reader = await embedded.key(scopes=["read"])
+    async with embedded.client(reader) as client:
+        with pytest.raises(NotPermitted):
+            await client.remember(user="ana", text="x")
+        with pytest.raises(InvalidInput, match="either message"):
+            await client.context(user="ana")
+        with pytest.raises(ImpossibleBudget):
+            await client.context(user="ana", message="word " * 20_000)
+        assert await client.memories(user="nobody") == []
+        with pytest.raises(NotFound):
+            await client.replay(user="nobody", snapshot="none")
+    async with embedded.client("rck_000000000000_" + "x" * 43) as client:
+        with pytest.raises(AccessDenied):
+            await client.users()

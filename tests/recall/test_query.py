@@ -1,0 +1,86 @@
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.recall.query import GIST_WORDS, MAX_STEMS, gist, understand
+
+
+@dataclass(frozen=True)
+class _Day:
+    start: datetime
+    end: datetime
+
+
+def test_speakers_are_taken_out_and_meant() -> None:
+    question = understand("When did Mary Ann's brother meet Tom?", speakers=["Mary Ann", "Tom", "Lou"])
+    assert question.speakers == {"Mary Ann", "Tom"}
+    assert question.text == "When did brother meet ?"
+    assert question.stems == ("brother", "meet")
+    assert question.asks_when
+    assert not question.of_user
+
+
+@pytest.mark.parametrize("name", ["Jörg", "O'Neil", "李"])
+def test_names_in_any_spelling(name: str) -> None:
+    question = understand(f"What did {name} paint?", speakers=[name])
+    assert question.speakers == {name}
+
+
+def test_a_name_inside_a_word_is_not_named() -> None:
+    assert not understand("the tomato soup", speakers=["Tom", "A"]).speakers
+
+
+def test_whose_words_are_wanted() -> None:
+    assert understand("Where did I buy my bike?").of_user
+    assert not understand("Where was the bike bought?").of_user
+    told = understand("What was the hotel you recommended to me?")
+    assert told.of_persona
+    assert not told.of_user
+
+
+@pytest.mark.req("R1.7")
+def test_a_short_message_borrows_its_anchor() -> None:
+    question = understand("yes", anchor="Shall I book the table at the Italian restaurant?")
+    assert "restaur" in question.stems
+    assert "restaurant" in question.text
+    long = understand(
+        "I bought a red mountain bicycle helmet yesterday in Berlin", anchor="Shall I book the restaurant?"
+    )
+    assert "restaur" not in long.stems
+
+
+def test_periods_are_handed_on() -> None:
+    day = _Day(start=datetime(2024, 5, 1, tzinfo=UTC), end=datetime(2024, 5, 2, tzinfo=UTC))
+    assert understand("what happened on May 1st", periods=[day]).periods == (day,)
+
+
+def test_a_rant_is_reduced_to_what_it_is_about() -> None:
+    filler = "And then it went on and on like you would not believe it. " * 12
+    rant = f"{filler}The landlord broke the heating again. {filler}Can I hold back rent from the landlord? {filler}"
+    reduced = gist(rant)
+    assert len(reduced.split()) <= GIST_WORDS + 12
+    assert "hold back rent" in reduced
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "?", "🎉🎉", "the of and", "猫", "\x00", "\ud800", "' OR 1=1; --", "NEAR(a b) *"]
+)
+def test_odd_messages_are_understood(text: str) -> None:
+    question = understand(text, speakers=["Tom", "", "🎉"])
+    assert len(question.stems) <= MAX_STEMS
+
+
+def test_a_huge_message_stays_bounded() -> None:
+    question = understand(" ".join(f"word{number}" for number in range(20_000)), speakers=["Tom"])
+    assert len(question.stems) == MAX_STEMS
+    assert len(question.text.split()) <= GIST_WORDS
+
+
+@given(st.text(max_size=200), st.lists(st.text(max_size=8), max_size=3))
+def test_any_message_is_understood_the_same_way_twice(text: str, speakers: list[str]) -> None:
+    question = understand(text, speakers=speakers)
+    assert question == understand(text, speakers=speakers[::-1])
+    assert len(set(question.stems)) == len(question.stems)

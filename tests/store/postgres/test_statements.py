@@ -1,0 +1,117 @@
+"""Every statement is routed by user, so that the same schema and queries run on a cluster sharded by user."""
+
+import re
+
+import psycopg
+import pytest
+from pglast import parse_sql
+
+from recollect.store.base import Change, Matches, UserKey
+from recollect.store.postgres import PostgresStore, layout
+from recollect.store.postgres.connections import query
+from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
+from recollect.store.postgres.sharding import sharded_schema
+from recollect.store.postgres.statements import every_statement
+from recollect.testing import put, turn_draft
+from tests.store.postgres.sql_lint import function_problems, problems, schema_problems
+
+STATEMENTS = every_statement()
+
+
+@pytest.mark.parametrize("name", sorted(STATEMENTS))
+def test_a_statement_is_routed_by_user(name: str) -> None:
+    assert problems(STATEMENTS[name]) == []
+
+
+def test_the_search_functions_are_routed_by_user() -> None:
+    assert function_problems(layout.functions_script()) == []
+
+
+@pytest.mark.parametrize("step", layout.migrations(), ids=lambda step: f"{step.kind}-{step.number}")
+def test_a_migration_holds_on_a_sharded_cluster(step: layout.Migration) -> None:
+    assert schema_problems(step.sql) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ("select t.id from turns t", "not pinned"),
+        ("select t.id from turns t where t.user_id = %(user)s or true", "not pinned"),
+        ("select t.id from turns t where t.user_id <> %(user)s", "not pinned"),
+        ("select t.id from turns t where t.user_id = %(other)s and t.id = %(user)s", "not pinned"),
+        ("select 1 from turns t join records r on r.seq = t.seq where t.user_id = %(user)s", "records is not pinned"),
+        (
+            "select 1 from turns t join records r on r.user_id = t.user_id where t.user_id = %(user)s",
+            "records is not pinned",
+        ),
+        ("select 1 from turns t where t.user_id = %(user)s and t.seq in (select seq from endings)", "endings"),
+        ("with x as (select * from notes) select 1 from x", "notes is not pinned"),
+        ("delete from notes n where n.name = %(name)s", "not pinned"),
+        ("update heads h set seq = 1 where h.user_id = any (%(user)s)", "not pinned"),
+        ("insert into notes (name, user_id) values (%(name)s, %(user)s)", "does not begin with the user"),
+        ("insert into notes (user_id, name) values (%(other)s, %(user)s)", "does not begin with the user"),
+        ("insert into notes (user_id) values (%(user)s) on conflict (name) do nothing", "not the user's"),
+        ("update cursors c set due = now() where c.user_id = %(user)s", "now()"),
+        ("select current_timestamp from heads h where h.user_id = %(user)s", "own time"),
+        ("select 1 from heads h where h.user_id = %(user)s for update skip locked", "skips rows"),
+        ("merge into notes n using blobs b on true when matched then delete", "MergeStmt"),
+        ("select 1; select 2", "2 statements"),
+    ],
+)
+def test_the_lint_bites(bad: str, why: str) -> None:
+    assert any(why in problem for problem in problems(bad)), problems(bad)
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ("create table notes (name text primary key, user_id uuid)", "first column"),
+        ("create table notes (user_id uuid, name text, primary key (name, user_id))", "not led by the user"),
+        ("create table notes (user_id uuid, primary key (user_id))", "not partitioned"),
+        ("create table notes (user_id uuid, at bigint default 0, primary key (user_id))", "CONSTR_DEFAULT"),
+        ("create table strangers (user_id uuid primary key)", "neither"),
+        ("create unique index on turns (id)", "not led by the user"),
+        ("create sequence numbers", "CreateSeqStmt"),
+        ("create trigger t before insert on turns execute function f()", "CreateTrigStmt"),
+    ],
+)
+def test_the_schema_lint_bites(bad: str, why: str) -> None:
+    assert any(why in problem for problem in schema_problems(bad)), schema_problems(bad)
+
+
+def test_the_function_lint_bites() -> None:
+    script = layout.functions_script().replace("t.user_id = p_user and ", "")
+    assert function_problems(script) == ["turns is not pinned to the user", "records is not pinned to the user"]
+
+
+def test_the_sharded_schema_distributes_every_table() -> None:
+    text = sharded_schema()
+    for table in USER_TABLES:
+        assert text.count(f"create_distributed_table('recollect.{table}', 'user_id'") == 1
+    assert "partition by" not in text
+    for table in CATALOG_TABLES:
+        assert text.count(f"_table('recollect.{table}'") == 1
+    assert len(parse_sql(text)) > 3 * len(USER_TABLES)
+
+
+async def test_the_sharded_schema_is_the_same_schema(empty_database: str) -> None:
+    """Everything but the distribution runs on a plain server, and the store finds it up to date."""
+    text = "\n".join(line for line in sharded_schema().splitlines() if not re.search(r"citus|create_\w+_table\(", line))
+    text = text.replace("do $$ begin\nend $$;", "").replace(" login;", " nologin;")
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        connection.execute(query(text))
+    store = PostgresStore(empty_database)
+    await store.open()
+    written = await put(store.user(UserKey("default", "ana")), Change(turns=(turn_draft("t1", "fox"),)))
+    found = Matches(stems=("fox",), target="turn", limit=1)
+    assert [match.seq for match in (await store.user(UserKey("default", "ana")).read(found))[found]] == [1]
+    assert (written.head, (await store.health()).problems) == (1, ())
+    await store.close()
+
+
+def test_both_stores_number_and_name_migrations_alike() -> None:
+    from recollect.store.sqlite.migrate import migrations as embedded
+
+    ours = {(step.kind, step.number, step.name) for step in layout.migrations()}
+    theirs = {(kind, step.number, step.name) for kind in layout.KINDS for step in embedded(kind)}
+    assert ours == theirs
