@@ -311,3 +311,19 @@ def test_every_candidate_is_in_the_receipt_with_a_reason_when_it_is_out() -> Non
     assert set(left_out(context, "long_term").values()) <= {"over budget", "over the limit of 30"}
     first = next(item for item in context.items if item.section == "long_term")
     assert (first.score, first.parts) == (1.0, {"bm25": 1.0})
+
+
+def test_the_best_of_a_kind_are_not_pushed_out_by_smaller_ones_of_lower_rank() -> None:
+    best = memory("best", words(600, "best"))
+    others = [memory(f"m{n}", f"small fact {n}") for n in range(40)]
+    context = made("companion", material(recalled=recalled(best, *others)))
+    assert shown(context, "long_term")[0].id == "best"
+    assert len(left_out(context, "long_term")) == 41 - load("companion").limits.long_term
+
+
+def test_what_could_never_fit_takes_nobodys_place() -> None:
+    huge = memory("huge", words(3000, "huge"))
+    others = [memory(f"m{n}", f"small fact {n}") for n in range(40)]
+    context = made("companion", material(recalled=recalled(huge, *others)))
+    assert len(shown(context, "long_term")) == load("companion").limits.long_term
+    assert left_out(context, "long_term")["huge"] == "over budget"
