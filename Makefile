@@ -10,9 +10,9 @@ LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-# `make test ARGS="tests/store -x"` narrows a run, `make test WORKERS=0` keeps it in one process.
+# `make test ARGS="tests/store -x"` narrows a run, `make test WORKERS=2` spreads it over processes.
 ARGS ?=
-WORKERS ?= auto
+WORKERS ?= 0
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak lint format bench lock docs clean
@@ -23,10 +23,10 @@ help: ## list the targets
 demo: $(VENV)/run.stamp ## record a conversation of several days and show the context a model would get
 	@$(BIN)/recollect demo $(ARGS)
 
-test: $(VENV)/dev.stamp ## run the tests
+test: $(VENV)/test.stamp ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-soak: $(VENV)/dev.stamp ## run the same tests with the full counts (long, seeded, the seed is printed)
+soak: $(VENV)/test.stamp ## run the same tests with the full counts (long, seeded, the seed is printed)
 	RECOLLECT_TEST_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) --timeout 7200 $(ARGS)
 
 lint: $(VENV)/dev.stamp ## check style and types
@@ -38,8 +38,8 @@ format: $(VENV)/dev.stamp ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/dev.stamp ## run every benchmark in bench/
-	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+bench: $(VENV)/test.stamp ## run every benchmark in bench/
+	@for script in $(wildcard bench/*.py); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
 docs: $(VENV)/dev.stamp ## write the generated pages: docs/requirements.md and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py
@@ -47,25 +47,26 @@ docs: $(VENV)/dev.stamp ## write the generated pages: docs/requirements.md and t
 
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock
 	$(LOCK) --upgrade --group build --output-file requirements/run.lock
-	$(LOCK) --upgrade --group dev --all-extras --constraint requirements/run.lock --output-file requirements/dev.lock
+	$(LOCK) --upgrade --group build --group test --all-extras --constraint requirements/run.lock --output-file requirements/test.lock
+	$(LOCK) --upgrade --group dev --all-extras --constraint requirements/test.lock --output-file requirements/dev.lock
 
 clean: ## remove the environment, caches and builds
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
 	find src tests bench examples scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A Python without ensurepip (Debian's, without python3-venv) still makes an environment: its own pip fills it.
-$(BIN)/python:
+$(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "Recollect needs Python 3.11 or newer on the PATH." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { $(PYTHON) -m venv --clear --without-pip $(VENV) \
 		&& $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
 
 # A stamp is touched when its lock is installed, so that a run with an unchanged lock installs nothing.
 # Everything, the build backend included, comes from the lock and is checked against its hashes.
-$(VENV)/%.stamp: requirements/%.lock pyproject.toml | $(BIN)/python
+$(VENV)/%.stamp: requirements/%.lock pyproject.toml | $(BIN)/pip
 	@echo "Setting up $(VENV) from $< …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(BIN)/uv: | $(BIN)/python
+$(BIN)/uv: | $(BIN)/pip
 	$(BIN)/python -m pip install --quiet uv

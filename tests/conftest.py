@@ -39,6 +39,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
+    return _how_to_repeat()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+    """Says it again below the failures, where a quiet run has no header."""
+    if exitstatus != pytest.ExitCode.OK:
+        terminalreporter.write_line(_how_to_repeat())
+
+
+def _how_to_repeat() -> str:
     seed = os.environ[SEED_VARIABLE]
     return f"recollect: profile {effort.profile()}, seed {seed} (repeat with {SEED_VARIABLE}={seed})"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Literal, get_args
 
+import pytest
+
 Profile = Literal["dev", "ci", "soak"]
 PROFILE_VARIABLE = "RECOLLECT_TEST_PROFILE"
 
@@ -14,7 +16,7 @@ def profile() -> Profile:
     for known in get_args(Profile):
         if name == known:
             return known
-    raise ValueError(f"{PROFILE_VARIABLE}={name!r} is none of {', '.join(get_args(Profile))}")
+    raise pytest.UsageError(f"{PROFILE_VARIABLE}={name!r} is none of {', '.join(get_args(Profile))}")
 
 
 def count(*, test: int, soak: int) -> int:

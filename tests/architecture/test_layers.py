@@ -1,0 +1,101 @@
+"""Data flows one way: a module imports its own layer and lower ones, never a higher one."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from tests.architecture.source import PACKAGE, Module, imported_names, modules
+
+# Lowest first. The names are files and folders right under src/recollect; those on one line are one layer.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "ids", "keys", "types", "settings", "clock", "tokens"),
+    ("store",),
+    ("ingest",),
+    ("work",),
+    ("process",),
+    ("recall",),
+    ("assemble",),
+    ("engine",),
+    ("sync", "__init__"),
+    ("testing",),
+    ("deliver",),
+)
+HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
+
+
+def layer_of(module: str) -> str:
+    """The layer's name in `recollect.<layer>…`; the package itself is `__init__`."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def resolve(name: str, known: frozenset[str]) -> str | None:
+    """The module of ours that an imported name comes from: `recollect.types.Turn` is in `recollect.types`."""
+    while name and name not in known:
+        name = name.rpartition(".")[0]
+    return name or None
+
+
+def imports_of(module: Module, known: frozenset[str]) -> frozenset[str]:
+    found = {resolve(name, known) for name in imported_names(module.tree) if name.split(".")[0] == PACKAGE}
+    return frozenset(name for name in found if name is not None and name != module.name)
+
+
+def climbs(module: str, imported: str) -> bool:
+    return HEIGHT[layer_of(imported)] > HEIGHT[layer_of(module)]
+
+
+def known_modules() -> frozenset[str]:
+    return frozenset(module.name for module in modules())
+
+
+def test_every_module_has_a_layer() -> None:
+    unplaced = {layer_of(name) for name in known_modules()} - HEIGHT.keys()
+    assert not unplaced, f"add to LAYERS, at the height where data reaches it: {sorted(unplaced)}"
+
+
+def test_imports_go_one_way() -> None:
+    known = known_modules()
+    upward = [
+        f"{module.file} imports {imported}"
+        for module in modules()
+        for imported in sorted(imports_of(module, known))
+        if climbs(module.name, imported)
+    ]
+    assert not upward, "\n".join(upward)
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    known = known_modules()
+    graph = {module.name: imports_of(module, known) for module in modules()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {' → '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import recollect.store.base", {"recollect.store.base"}),
+        ("from recollect.store import base", {"recollect.store.base"}),
+        ("from recollect.types import Turn", {"recollect.types"}),
+        ("def late():\n    from recollect.engine import Recollect", {"recollect.engine"}),
+        ("import recollected", set[str]()),
+    ],
+)
+def test_imports_are_seen_in_every_form(source: str, expected: set[str]) -> None:
+    known = frozenset(
+        {"recollect", "recollect.store", "recollect.store.base", "recollect.types", "recollect.engine"}
+    )
+    tree = ast.parse(source)
+    found = {resolve(name, known) for name in imported_names(tree) if name.split(".")[0] == PACKAGE}
+    assert found == expected
+
+
+def test_climbing_is_noticed() -> None:
+    assert climbs("recollect.store.sqlite", "recollect.recall.rank")
+    assert not climbs("recollect.recall.rank", "recollect.store.base")
+    assert not climbs("recollect.types", "recollect.errors")
