@@ -47,9 +47,7 @@ def every_block(without: set[str]) -> Recipe:
     fields |= {"name": "everything", "order": order, "trim": trimmed, "last_resort": []}
     fields["total"] = {"target": LARGE, "cap": 30 * LARGE, "reserve": 0}
     fields["groups"] = {
-        section: {"sections": [section], "target": LARGE, "cap": LARGE}
-        for section in order
-        if section != "notice"
+        section: {"sections": [section], "target": LARGE, "cap": LARGE} for section in order if section != "notice"
     }
     fields["history"] |= {"delivery": "transcript", "quoted": LARGE, "turn": LARGE}
     fields["last_time"] = {"sentences": 10_000, "detail": True}
@@ -74,9 +72,7 @@ def attacked(attack: str) -> Any:
         last_interaction=NOW,
         state=state(chapter=text["relationship"]),
         today=summary("d", text["today"], kind="daily", detail={"key_moments": [text["today"]]}),
-        last_time=summary(
-            "s", text["last_time"], kind="session", detail={"what_mattered": [text["last_time"]]}
-        ),
+        last_time=summary("s", text["last_time"], kind="session", detail={"what_mattered": [text["last_time"]]}),
         rolling=summary("r", text["rolling"], kind="rolling"),
         lane_summary=summary("l", "", kind="lane", detail={"goals": [text["lane_summary"]]}),
         other_lanes=(summary("o", text["other_lanes"], kind="lane", lane=attack[:100]),),
@@ -99,9 +95,7 @@ def attacked(attack: str) -> Any:
 
 def attack_texts() -> list[str]:
     if not ATTACKS.exists():
-        pytest.skip(
-            f"NOT TESTED: {ATTACKS} is missing; set RECOLLECT_EVAL_DATA to the folder of evaluation data"
-        )
+        pytest.skip(f"NOT TESTED: {ATTACKS} is missing; set RECOLLECT_EVAL_DATA to the folder of evaluation data")
     with gzip.open(ATTACKS, "rt", encoding="utf-8") as lines:
         return [json.loads(line)["text"] for line in lines]
 

@@ -184,9 +184,7 @@ def test_recall_prunes_task_state_then_history_then_memories() -> None:
 
 @pytest.mark.req("R2.9")
 def test_verbose_lines_of_the_task_state_are_shortened_and_the_plan_stays() -> None:
-    text = (
-        "Plan: first greet, then ask about the trip\nObservation: " + words(3000, "verbose") + "\nNext: ask"
-    )
+    text = "Plan: first greet, then ask about the trip\nObservation: " + words(3000, "verbose") + "\nNext: ask"
     context = made("recall", material(inputs={"task_state": text}))
     lines = [item.text for item in shown(context, "task_state")]
     assert lines[0] == "Plan: first greet, then ask about the trip"
@@ -264,9 +262,7 @@ def test_a_persona_over_its_cap_is_an_error_where_it_is_defined() -> None:
     with pytest.raises(PersonaTooLarge, match="1200"):
         check_persona(replace(PERSONA, text=words(1300, "persona")), recipe, O200K)
     with pytest.raises(PersonaTooLarge, match="persona and boundaries"):
-        check_persona(
-            replace(PERSONA, text=words(700, "persona"), boundaries=words(700, "bounds")), recipe, O200K
-        )
+        check_persona(replace(PERSONA, text=words(700, "persona"), boundaries=words(700, "bounds")), recipe, O200K)
     with pytest.raises(PersonaTooLarge, match="500 for 'style'"):
         check_persona(replace(PERSONA, style=words(700, "style")), recipe, O200K)
 
@@ -287,9 +283,11 @@ def test_the_log_holds_the_fields_of_the_snapshot() -> None:
     assert (log["today_summary_present"], log["last_conversation_present"]) == (True, True)
     assert log["open_threads_count"] == len(shown(context, "loops"))
     bare = made("companion-text", material()).log
-    assert [
-        bare[name] for name in ("message_history_count", "message_history_tokens", "open_threads_count")
-    ] == [0, 0, 0]
+    assert [bare[name] for name in ("message_history_count", "message_history_tokens", "open_threads_count")] == [
+        0,
+        0,
+        0,
+    ]
     assert (bare["today_summary_present"], bare["last_conversation_present"]) == (False, False)
 
 

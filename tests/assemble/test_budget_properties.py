@@ -124,9 +124,7 @@ def materials(draw: st.DrawFn) -> Material:
     window = draw(windows())
     found: list[Recalled] = list(recalled(*facts, *large, *window[:2]))
     loops: list[Loop] = [loop(f"l{n}", draw(lines())) for n in range(draw(st.integers(0, 7)))]
-    pinned: list[Memory] = [
-        memory(f"p{n}", draw(lines()), pinned=True) for n in range(draw(st.integers(0, 3)))
-    ]
+    pinned: list[Memory] = [memory(f"p{n}", draw(lines()), pinned=True) for n in range(draw(st.integers(0, 3)))]
     told = draw(texts())
     return Material(
         user="u",
@@ -210,9 +208,7 @@ def newest_and_first(recipe: Recipe, material: Material, context: Assembled) -> 
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
 )
 @given(material=materials(), family=st.sampled_from(FAMILIES))
-def test_no_context_is_over_a_cap_and_what_must_stay_stays(
-    name: str, material: Material, family: str
-) -> None:
+def test_no_context_is_over_a_cap_and_what_must_stay_stays(name: str, material: Material, family: str) -> None:
     recipe, counting = load(name), tokenizer(family)
     try:
         context = assemble(recipe, material, counting)

@@ -107,9 +107,7 @@ def test_the_parser_finds_what_was_written() -> None:
     assert blocks(text) == [Block("ONE", ("a", "[person:x]: b")), Block("TWO — MORE", ())]
 
 
-@pytest.mark.parametrize(
-    "text", ["[A]\n[B]\n[/B]\n[/A]", "[/A]", "[A]\n[/B]", "[A]\ntext", "[A]\n[/A]\n[/A]"]
-)
+@pytest.mark.parametrize("text", ["[A]\n[B]\n[/B]\n[/A]", "[/A]", "[A]\n[/B]", "[A]\ntext", "[A]\n[/A]\n[/A]"])
 def test_the_parser_is_strict(text: str) -> None:
     with pytest.raises(ValueError, match=r"line|closed"):
         blocks(text)

@@ -74,9 +74,7 @@ def _shown(wanted: Table, shared: Share, number: int) -> bool:
 def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
     """What repeats what is more precious, by number."""
     worth = wanted.desk.recipe.precious
-    numbered = [
-        pair for pair in enumerate(wanted.candidates) if not pair[1].reason and pair[0] not in without
-    ]
+    numbered = [pair for pair in enumerate(wanted.candidates) if not pair[1].reason and pair[0] not in without]
     numbered.sort(key=lambda pair: worth[pair[1].section])
     claims = [Claim(number, candidate.key, candidate.said) for number, candidate in numbered]
     before = sum(worth[candidate.section] < worth["working"] for _, candidate in numbered)
@@ -125,6 +123,5 @@ def _shelves(wanted: Table, without: Collection[int]) -> dict[SectionId, Shelf]:
             if heading and heading not in headings:
                 headings[heading] = count(shown)
     return {
-        section: Shelf(section, found, wanted.frames[section].tokens, headings)
-        for section, found in entries.items()
+        section: Shelf(section, found, wanted.frames[section].tokens, headings) for section, found in entries.items()
     }

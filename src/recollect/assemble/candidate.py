@@ -61,9 +61,7 @@ class Desk:
 
     __slots__ = ("_labels", "material", "recipe", "recount", "tokenizer")
 
-    def __init__(
-        self, recipe: Recipe, material: Material, tokenizer: Tokenizer, *, recount: bool = False
-    ) -> None:
+    def __init__(self, recipe: Recipe, material: Material, tokenizer: Tokenizer, *, recount: bool = False) -> None:
         self.recount = recount
         self.recipe = recipe
         self.material = material
@@ -116,9 +114,7 @@ class Desk:
             quota=quota,
         )
 
-    def line(
-        self, section: SectionId, kind: str, name: str, shown: str, *, divisible: bool = False
-    ) -> Candidate:
+    def line(self, section: SectionId, kind: str, name: str, shown: str, *, divisible: bool = False) -> Candidate:
         """A text that is safe already and stands for no record."""
         tokens = self.tokenizer.count(shown + "\n")
         return Candidate(section=section, kind=kind, id=name, text=shown, tokens=tokens, divisible=divisible)

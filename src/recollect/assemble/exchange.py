@@ -63,11 +63,7 @@ class Exchange:
         leaves tools out.
         """
         if not self.uses or tool == 0:
-            return (
-                self.around + max(1, min(self.tokens, text))
-                if self.uses
-                else self.around + min(self.tokens, text)
-            )
+            return self.around + max(1, min(self.tokens, text)) if self.uses else self.around + min(self.tokens, text)
         total = self.around + min(self.tokens, text) + (MESSAGE if self.text and not self.opens else 0)
         for use in self.uses:
             if tool is None:
@@ -119,9 +115,7 @@ def _paired(turns: Sequence[StoredTurn]) -> tuple[_Answers, set[int]]:
     return answers, homes
 
 
-def _exchange(
-    place: int, turn: StoredTurn, answers: _Answers, turns: Sequence[StoredTurn], desk: Desk
-) -> Exchange:
+def _exchange(place: int, turn: StoredTurn, answers: _Answers, turns: Sequence[StoredTurn], desk: Desk) -> Exchange:
     tokenizer = desk.tokenizer
     text = safe(bounded(turn.text, LONGEST))
     label = desk.speaker(turn)
@@ -130,9 +124,7 @@ def _exchange(
         counted = turn.family == tokenizer.family and text == turn.text and not desk.recount
         return Exchange(turn, label, text, turn.tokens if counted else tokenizer.count(text), around)
     shown = [
-        f"({part.media_type}: {part.caption or 'no description'})"
-        for part in turn.parts
-        if isinstance(part, Media)
+        f"({part.media_type}: {part.caption or 'no description'})" for part in turn.parts if isinstance(part, Media)
     ]
     if shown:
         text = safe("\n".join([*shown, turn.text]))

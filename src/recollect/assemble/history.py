@@ -93,9 +93,7 @@ class Past:
     def _squeezed(self, budget: int) -> Plan:
         """Only the minimum, shortened: tools first, then the longest texts, the newest last."""
         must = [self.shown[i] for i in self._must]
-        outputs = [
-            tokens for exchange in must for use in exchange.uses for tokens in (use.tokens, use.args_tokens)
-        ]
+        outputs = [tokens for exchange in must for use in exchange.uses for tokens in (use.tokens, use.args_tokens)]
         bare = self._costed({i: Cut(tool=_LEAST_TOOL) for i in self._must})
         if bare.tokens <= budget and outputs:
             low, high = _LEAST_TOOL, max(outputs)

@@ -48,9 +48,7 @@ def frames(recipe: Recipe, persona: str, tokenizer: Tokenizer) -> dict[SectionId
 
 
 @lru_cache(maxsize=1024)
-def _frame(
-    section: SectionId, title: str | None, lead: str | None, persona: str, tokenizer: Tokenizer
-) -> Frame:
+def _frame(section: SectionId, title: str | None, lead: str | None, persona: str, tokenizer: Tokenizer) -> Frame:
     """A section's markers, or the plain title of a trusted one."""
     heading = HEADINGS[section]
     if title is not None:
@@ -84,9 +82,7 @@ def pieces(section: SectionId, entries: Sequence[Entry], around: Frame) -> Itera
 
 
 def _place(entries: Sequence[Entry]) -> "_Place":
-    return _Place(
-        {heading: place for place, heading in reversed(list(enumerate(shown.heading for shown in entries)))}
-    )
+    return _Place({heading: place for place, heading in reversed(list(enumerate(shown.heading for shown in entries)))})
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,13 +40,7 @@ def daypart(value: datetime) -> str:
     """What a person would call this hour."""
     hour = value.hour
     return (
-        "morning"
-        if 5 <= hour < 12
-        else "afternoon"
-        if 12 <= hour < 17
-        else "evening"
-        if 17 <= hour < 22
-        else "night"
+        "morning" if 5 <= hour < 12 else "afternoon" if 12 <= hour < 17 else "evening" if 17 <= hour < 22 else "night"
     )
 
 
