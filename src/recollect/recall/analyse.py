@@ -31,9 +31,7 @@ _CACHED_RUN: Final = 64
 _MAX_MARKS: Final = 4
 _LONG_TEXT: Final = 1 << 20
 _LONG_TEXT_STEMS: Final = 50_000
-_RUN = re.compile(
-    r"[a-z0-9]++(?:'[a-z0-9]++)*+(?![^\x00-\x7f])|(?:[a-z0-9]|[^\x00-\x7f])(?:[a-z0-9']|[^\x00-\x7f])*+"
-)
+_RUN = re.compile(r"[a-z0-9]++(?:'[a-z0-9]++)*+(?![^\x00-\x7f])|(?:[a-z0-9]|[^\x00-\x7f])(?:[a-z0-9']|[^\x00-\x7f])*+")
 _DIGIT = re.compile(r"[0-9]")
 _APOSTROPHES: Final = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\uff07\u2032", "'"))
 
@@ -128,9 +126,7 @@ def _stem(word: str) -> str:
         return word
     stemmer: _Stemmer | None = getattr(_local, "stemmer", None)
     if stemmer is None:
-        stemmer = _local.stemmer = cast(
-            _Stemmer, EnglishStemmer()
-        )  # keeps its state in itself: one for each thread
+        stemmer = _local.stemmer = cast(_Stemmer, EnglishStemmer())  # keeps its state in itself: one for each thread
     return stemmer.stemWord(word)
 
 
@@ -202,7 +198,7 @@ def _fold(run: str) -> str:
 
     The bound is what keeps normalising linear: ordering marks takes time quadratic in their number.
     """
-    decomposed = unicodedata.normalize("NFKD", _bound_marks(run)).casefold()
+    decomposed = unicodedata.normalize("NFKD", bound_marks(run)).casefold()
     kept: list[str] = []
     latin = False
     for character in decomposed:
@@ -215,7 +211,8 @@ def _fold(run: str) -> str:
     return unicodedata.normalize("NFKC", "".join(kept)).translate(_APOSTROPHES)
 
 
-def _bound_marks(run: str) -> str:
+def bound_marks(run: str) -> str:
+    """A text with at most a few combining marks after each character."""
     kept: list[str] = []
     marks = 0
     for character in run:
