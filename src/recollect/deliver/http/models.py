@@ -26,7 +26,7 @@ from typing_extensions import TypeAliasType
 from recollect.deliver.cursors import LARGEST
 from recollect.errors import InvalidInput
 from recollect.store.nouns import NOUNS
-from recollect.types import HitKind, Json, Origin, Part, RecordKind, Role, Turn
+from recollect.types import HitKind, Json, Origin, Part, RecordKind, Role, Stage, Turn
 
 T = TypeVar("T")
 
@@ -128,10 +128,10 @@ class NewPersona(Strict):
 class ProfileChange(Strict):
     """What the application knows of the user; fields left out stay as they are."""
 
-    zone: Name | None = None
+    zone: Name = "UTC"
     name: Name | None = None
     locale: Name | None = None
-    stage: Words | None = None
+    stage: Stage | None = None
     extra: dict[Words, Value] = Field(default_factory=dict[str, Any])
 
 
