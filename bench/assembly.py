@@ -23,8 +23,8 @@ import numpy as np
 
 from bench.measuring import save, spread, table
 from recollect import Recollect, Turn
+from recollect.store.catalog import UserKey
 from recollect.text.analyse import stems
-from recollect.store.base import UserKey
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SYLLABLES = ("gar", "tel", "mor", "vin", "sol", "ket", "bra", "lun", "pid", "rus", "den", "ling", "mer", "ka", "field")

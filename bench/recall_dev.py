@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from splintr import Tokenizer
 
 from bench.dev_sets import SETS, Asked, Conversation, conversations
-from recollect.text.analyse import stems
 from recollect.recall.embed.base import Embedder
 from recollect.recall.embed.onnx import onnx_embedder
 from recollect.recall.embed.static import static_embedder
@@ -31,6 +30,7 @@ from recollect.recall.query import Period, Question, understand
 from recollect.recall.rank import DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
 from recollect.recall.traits import traits
 from recollect.recall.vectors import Matrix, Vectors
+from recollect.text.analyse import stems
 
 Scores = NDArray[np.float64]
 Ranges = Callable[..., Sequence[Period]]

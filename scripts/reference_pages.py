@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -29,8 +29,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMAND_LINE = """\
 # Command line
 
-Made by `make docs` from the program itself. The commands in the blocks below are run by the tests, in this order, on the
-memory that the first one makes.
+Made by `make docs` from the program itself. The examples work as they stand on the demo's memory, and a test runs each of
+them; those in capitals need a file or an id of your own.
 
 ```console
 $ recollect demo --data ./memories --brief
@@ -155,6 +155,7 @@ WORDS = {
 }
 """What a field means, where the model's source does not say so under the field itself."""
 
+RUN_ELSEWHERE = "<!-- not run: every example of the table of commands has a test of its own -->"
 CHANGES = {"FIXED": "never", "RARELY": "rarely", "SESSION": "with the session", "TURN": "with every turn"}
 
 
@@ -178,7 +179,7 @@ def _command(command: Command) -> str:
     if own:
         lines += ["| | |", "|---|---|", *own, ""]
     if command.examples:
-        lines += ["```console", *(f"$ {example}" for example in command.examples), "```", ""]
+        lines += [RUN_ELSEWHERE, "```console", *(f"$ {example}" for example in command.examples), "```", ""]
     if command.sketches:
         reason = "<!-- not run: a file or an id of the reader's own stands in it -->"
         lines += [reason, "```console", *(f"$ {sketch}" for sketch in command.sketches), "```", ""]
@@ -330,8 +331,8 @@ def _value(path: str) -> str:
         if step == "NAME":
             return ""
         found = getattr(found, step)
-    if isinstance(found, tuple | list):
-        return ", ".join(str(entry) for entry in found)
+    if isinstance(found, tuple):
+        return ", ".join(map(str, cast(tuple[object, ...], found)))
     if isinstance(found, bool):
         return f"`{str(found).lower()}`"
     return "" if found in (None, {}) else f"`{found}`"

@@ -18,6 +18,7 @@ from recollect import store as stores
 from recollect.assemble import gather, personas, recipe_book, replaying, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
+from recollect.assemble.forgetting import Receipt, What, forget
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
@@ -34,7 +35,6 @@ from recollect.recall.searching import Recaller, Search
 from recollect.shelves import LISTED, Shelves, everything_or
 from recollect.store import exporting
 from recollect.store.base import (
-    Catalog,
     Change,
     Head,
     Health,
@@ -44,9 +44,9 @@ from recollect.store.base import (
     StoredSnapshot,
     TurnList,
     TurnsById,
-    UserKey,
     UserStore,
 )
+from recollect.store.catalog import Catalog, UserKey
 from recollect.text.analyse import stems
 from recollect.tokens import tokenizer as open_tokenizer
 from recollect.types import (
@@ -370,6 +370,33 @@ class Recollect(Shelves):
     async def update(self, id: str, *, user: str, **changes: Any) -> Record:
         """A new version with these fields changed: close a loop (status="done"), pin or archive a memory …"""
         return await editing.update(self._desk(user), id, changes)
+
+    async def forget(
+        self,
+        *,
+        user: str,
+        turn: str | None = None,
+        memory: str | None = None,
+        entity: str | None = None,
+        lane: str | None = None,
+        persona: str | None = None,
+        before: datetime | None = None,
+        everything: bool = False,
+    ) -> Receipt:
+        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
+        what = What(
+            turn=turn,
+            memory=memory,
+            entity=entity,
+            lane=lane,
+            persona=persona,
+            before=before and instant(before, name="before"),
+            everything=everything,
+        )
+        await self.flush()
+        receipt = await forget(self._user(user), what, now=self._clock())
+        self._recaller.forget(UserKey(self._tenant, user))
+        return receipt
 
     # --- the work after the turn --------------------------------------------------------------------------------------
 

@@ -44,16 +44,12 @@ def test_no_file_names_a_machine() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize(
-    "text", ["/" + "root/x", "cd /" + "home/ana/memories", "fi" + "le:///x", "py" + "pi.org"]
-)
+@pytest.mark.parametrize("text", ["/" + "root/x", "cd /" + "home/ana/memories", "fi" + "le:///x", "py" + "pi.org"])
 def test_machine_names_are_noticed(text: str) -> None:
     assert MACHINE.search(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["tests/work/test_lease.py", "src/recollect/work/worker.py", "./home/x", "root:42"]
-)
+@pytest.mark.parametrize("text", ["tests/work/test_lease.py", "src/recollect/work/worker.py", "./home/x", "root:42"])
 def test_paths_of_the_project_are_not(text: str) -> None:
     assert not MACHINE.search(text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -43,9 +44,7 @@ PERSONA = Persona(
 PROFILE = Profile(id="profile", at=NOW, zone="Europe/Berlin")
 
 
-def turn(
-    number: int, text: str, *, role: Role | None = None, parts: Sequence[Part] = (), **fields: Any
-) -> StoredTurn:
+def turn(number: int, text: str, *, role: Role | None = None, parts: Sequence[Part] = (), **fields: Any) -> StoredTurn:
     """Turn `number`, from the user when it is odd, a minute after the one before."""
     speaker: Role = role or ("user" if number % 2 else "assistant")
     whole = StoredTurn(
@@ -75,9 +74,7 @@ def turn(
     return replace(whole, **fields)
 
 
-def turns(
-    count: int, text: str = "turn {}: nothing much happened", *, first: int = 1
-) -> tuple[StoredTurn, ...]:
+def turns(count: int, text: str = "turn {}: nothing much happened", *, first: int = 1) -> tuple[StoredTurn, ...]:
     return tuple(turn(number, text.format(number)) for number in range(first, first + count))
 
 
@@ -131,9 +128,7 @@ def everything(**fields: Any) -> Material:
         "profile": replace(PROFILE, name="Ana", stage="COMFORTABLE"),
         "window": turns(8),
         "last_interaction": NOW - timedelta(hours=3),
-        "state": state(
-            chapter=2, relationship_score=61, metrics={"intimacy": 40, "trust": 55}, conflict="none"
-        ),
+        "state": state(chapter=2, relationship_score=61, metrics={"intimacy": 40, "trust": 55}, conflict="none"),
         "today": summary(
             "day", "Work was long.", kind="daily", detail={"key_moments": ["Got the job", "Lunch with John"]}
         ),
@@ -202,5 +197,26 @@ def shown(context: Assembled, section: str) -> list[Item]:
 
 
 def left_out(context: Assembled, section: str) -> dict[str, str]:
-    """Ids and reasons."""
-    return {item.id: item.reason for item in context.items if item.section == section and not item.included}
+    """Ids and reasons, each once."""
+    found = [(item.id, item.reason) for item in context.items if item.section == section and not item.included]
+    assert len(dict(found)) == len(found)
+    return dict(found)
+
+
+def check_pairs(context: Assembled) -> None:
+    """What providers demand: every call is answered right after it, every answer follows its call."""
+    waiting: list[str] = []
+    for message in context.messages:
+        if message["role"] == "tool":
+            assert str(message["tool_call_id"]) in waiting
+            waiting.remove(str(message["tool_call_id"]))
+            continue
+        assert not waiting
+        calls = message.get("tool_calls") or []
+        assert isinstance(calls, list)
+        for found in calls:
+            assert isinstance(found, dict)
+            waiting.append(str(found["id"]))
+            assert isinstance(found["function"], dict)
+            json.loads(str(found["function"]["arguments"]))
+    assert not waiting

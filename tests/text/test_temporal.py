@@ -53,6 +53,7 @@ def test_days(text: str, date: str) -> None:
         ("that was in 2019", "2019-01-01 00:00", "2020-01-01 00:00"),
         ("tomorrow morning", "2024-05-16 08:00", "2024-05-16 12:00"),
         ("this weekend", "2024-05-18 00:00", "2024-05-20 00:00"),
+        ("we were at the lake over the weekend", "2024-05-11 00:00", "2024-05-13 00:00"),
         ("tomorrow at 5pm", "2024-05-16 17:00", "2024-05-16 17:00"),
         ("in 20 minutes", "2024-05-15 10:50", "2024-05-15 10:50"),
         ("it was loud from Monday to Friday", "2024-05-13 00:00", "2024-05-17 00:00"),

@@ -27,20 +27,28 @@ _ROUNDS: Final = 3
 
 def assemble(recipe: Recipe, material: Material, tokenizer: Tokenizer) -> Assembled:
     """The context, or ImpossibleBudget when persona, message, reserve and wrapping alone exceed the total."""
-    wanted = table(Desk(recipe, material, tokenizer))
     most = recipe.total.cap - recipe.total.reserve
-    room = most - wanted.fixed
-    if room < 0:
-        raise ImpossibleBudget(
-            f"persona, message and wrapping take {wanted.fixed} tokens, the reserve {recipe.total.reserve},"
-            f" but recipe {recipe.name!r} has {recipe.total.cap} in all; shorten the message or the persona"
-        )
+    wanted, room = _laid(Desk(recipe, material, tokenizer), most)
     while True:
         choice = _choice(wanted, room)
         draft = drafted(wanted, choice)
         if draft.tokens <= most:
             return assembled(wanted, choice, draft)
-        room -= draft.tokens - most
+        if wanted.desk.recount:
+            room -= draft.tokens - most
+        else:
+            wanted, room = _laid(Desk(recipe, material, tokenizer, recount=True), most)
+
+
+def _laid(desk: Desk, most: int) -> tuple[Table, int]:
+    """Everything that wants in, and the room for what can be left out."""
+    wanted, total = table(desk), desk.recipe.total
+    if wanted.fixed > most:
+        raise ImpossibleBudget(
+            f"persona, message and wrapping take {wanted.fixed} tokens, the reserve {total.reserve},"
+            f" but recipe {desk.recipe.name!r} has {total.cap} in all; shorten the message or the persona"
+        )
+    return wanted, most - wanted.fixed
 
 
 def _choice(wanted: Table, room: int) -> Choice:
@@ -49,9 +57,7 @@ def _choice(wanted: Table, room: int) -> Choice:
     for last in range(_ROUNDS, 0, -1):
         twins = _twins(wanted, without)
         shelves = _shelves(wanted, without, twins)
-        shared = share(
-            wanted.desk.recipe, shelves, wanted.past, room=room, outside=wanted.outside, spent=wanted.spent
-        )
+        shared = share(wanted.desk.recipe, shelves, wanted.past, room=room, outside=wanted.outside, spent=wanted.spent)
         absent = {holder for holder in twins.values() if not _shown(wanted, shared, holder)}
         if not absent or last == 1:
             return Choice(shared, twins)
@@ -67,9 +73,7 @@ def _shown(wanted: Table, shared: Share, number: int) -> bool:
 def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
     """What repeats what is more precious, by number."""
     worth = wanted.desk.recipe.precious
-    numbered = [
-        pair for pair in enumerate(wanted.candidates) if not pair[1].reason and pair[0] not in without
-    ]
+    numbered = [pair for pair in enumerate(wanted.candidates) if not pair[1].reason and pair[0] not in without]
     numbered.sort(key=lambda pair: worth[pair[1].section])
     claims = [Claim(number, candidate.key, candidate.said) for number, candidate in numbered]
     before = sum(worth[candidate.section] < worth["working"] for _, candidate in numbered)
@@ -90,17 +94,10 @@ def _shelves(wanted: Table, without: set[int], twins: Mapping[int, int]) -> dict
     }
     headings: dict[str, int] = {}
     for number, candidate in enumerate(wanted.candidates):
-        if (
-            candidate.section in entries
-            and not candidate.reason
-            and number not in without
-            and number not in twins
-        ):
+        if candidate.section in entries and not candidate.reason and number not in without and number not in twins:
             entries[candidate.section].append((number, candidate))
             if candidate.heading and candidate.heading not in headings:
                 headings[candidate.heading] = wanted.desk.tokenizer.count(candidate.heading + "\n")
             if candidate.card and candidate.card not in headings:
                 headings[candidate.card] = wanted.desk.tokenizer.count(candidate.card)
-    return {
-        section: Shelf(section, found, wanted.wraps[section], headings) for section, found in entries.items()
-    }
+    return {section: Shelf(section, found, wanted.wraps[section], headings) for section, found in entries.items()}

@@ -54,11 +54,15 @@ class Candidate(NamedTuple):
 
 
 class Desk:
-    """What the sections work with, and the few ways in which they make candidates."""
+    """What the sections work with, and the few ways in which they make candidates.
 
-    __slots__ = ("_labels", "material", "recipe", "tokenizer")
+    Turns bring the tokens that were counted when they were written; `recount` looks at their text instead.
+    """
 
-    def __init__(self, recipe: Recipe, material: Material, tokenizer: Tokenizer) -> None:
+    __slots__ = ("_labels", "material", "recipe", "recount", "tokenizer")
+
+    def __init__(self, recipe: Recipe, material: Material, tokenizer: Tokenizer, *, recount: bool = False) -> None:
+        self.recount = recount
         self.recipe = recipe
         self.material = material
         self.tokenizer = tokenizer
@@ -111,9 +115,7 @@ class Desk:
             quota=quota,
         )
 
-    def line(
-        self, section: SectionId, kind: str, name: str, shown: str, *, divisible: bool = False
-    ) -> Candidate:
+    def line(self, section: SectionId, kind: str, name: str, shown: str, *, divisible: bool = False) -> Candidate:
         """A text that is safe already and stands for no record."""
         tokens = self.tokenizer.count(shown + "\n")
         return Candidate(section=section, kind=kind, id=name, text=shown, tokens=tokens, divisible=divisible)

@@ -63,11 +63,7 @@ class Exchange:
         leaves tools out.
         """
         if not self.uses or tool == 0:
-            return (
-                self.around + max(1, min(self.tokens, text))
-                if self.uses
-                else self.around + min(self.tokens, text)
-            )
+            return self.around + max(1, min(self.tokens, text)) if self.uses else self.around + min(self.tokens, text)
         total = self.around + min(self.tokens, text) + (MESSAGE if self.text and not self.opens else 0)
         for use in self.uses:
             if tool is None:
@@ -97,7 +93,11 @@ def exchanges(turns: Sequence[StoredTurn], desk: Desk) -> tuple[list[Exchange], 
         elif turn.role == "system":
             left.append(Leftover(turn, "neither the user's nor the persona's"))
         else:
-            shown.append(_exchange(place, turn, answers, turns, desk))
+            exchange = _exchange(place, turn, answers, turns, desk)
+            if exchange.text or exchange.uses:
+                shown.append(exchange)
+            else:
+                left.append(Leftover(turn, "neither words nor an answered call"))
     return shown, left
 
 
@@ -119,20 +119,16 @@ def _paired(turns: Sequence[StoredTurn]) -> tuple[_Answers, set[int]]:
     return answers, homes
 
 
-def _exchange(
-    place: int, turn: StoredTurn, answers: _Answers, turns: Sequence[StoredTurn], desk: Desk
-) -> Exchange:
+def _exchange(place: int, turn: StoredTurn, answers: _Answers, turns: Sequence[StoredTurn], desk: Desk) -> Exchange:
     tokenizer = desk.tokenizer
     text = safe(_bounded(turn.text))
     label = desk.speaker(turn)
     around = tokenizer.count(f"{label}:\n") + 1 if desk.recipe.history.delivery == "transcript" else MESSAGE
     if not turn.parts:
-        counted = turn.family == tokenizer.family and text == turn.text
+        counted = turn.family == tokenizer.family and text == turn.text and not desk.recount
         return Exchange(turn, label, text, turn.tokens if counted else tokenizer.count(text), around)
     shown = [
-        f"({part.media_type}: {part.caption or 'no description'})"
-        for part in turn.parts
-        if isinstance(part, Media)
+        f"({part.media_type}: {part.caption or 'no description'})" for part in turn.parts if isinstance(part, Media)
     ]
     if shown:
         text = safe("\n".join([*shown, turn.text]))

@@ -33,9 +33,7 @@ def boundaries(desk: Desk) -> list[Candidate]:
 
 
 def augmentations(desk: Desk) -> list[Candidate]:
-    return desk.given(
-        "augmentations", "input", "augmentations", desk.material.inputs.get("augmentations", "")
-    )
+    return desk.given("augmentations", "input", "augmentations", desk.material.inputs.get("augmentations", ""))
 
 
 def notice(desk: Desk) -> list[Candidate]:
@@ -56,9 +54,7 @@ def task_state(desk: Desk) -> list[Candidate]:
     Verbose lines are shortened first, the longest most, so that the plan survives what was observed.
     """
     text = safe(desk.material.inputs.get("task_state", ""))
-    lines = [
-        desk.line("task_state", "input", "task_state", line) for line in text.split("\n") if line.strip()
-    ]
+    lines = [desk.line("task_state", "input", "task_state", line) for line in text.split("\n") if line.strip()]
     cap = desk.recipe.groups[desk.recipe.group_of["task_state"]].cap
     longest = level([line.tokens for line in lines], cap - _TASK_FRAME)
     return [
@@ -73,13 +69,9 @@ def relationship(desk: Desk) -> list[Candidate]:
     state = desk.material.state
     if state is None:
         return []
-    lines = [
-        (label(name), plain(value)) for name, value in state.fields.items() if value not in (None, "", [], {})
-    ]
+    lines = [(label(name), plain(value)) for name, value in state.fields.items() if value not in (None, "", [], {})]
     entries = [
-        desk.entry("relationship", state, value, prefix=f"{name}: ", divisible=True)
-        for name, value in lines
-        if value
+        desk.entry("relationship", state, value, prefix=f"{name}: ", divisible=True) for name, value in lines if value
     ]
     if state.text.strip():
         entries.append(desk.entry("relationship", state, state.text, prefix="Note: "))

@@ -43,7 +43,7 @@ class Plan:
 class Past:
     """The turns before the message, ready to be planned for any budget."""
 
-    __slots__ = ("_costs", "_firsts", "_must", "_order", "left", "rules", "shown")
+    __slots__ = ("_costs", "_firsts", "_must", "_order", "beyond", "left", "rules", "shown")
 
     def __init__(self, desk: Desk, *, empty: bool = False) -> None:
         rules = desk.recipe.history
@@ -57,9 +57,8 @@ class Past:
         self._must = sorted(must)
         self._order = [i for i in reversed(inside) if i not in must]
         self._costs = [exchange.whole for exchange in shown]
-        beyond = sorted(set(range(len(shown))).difference(inside))
-        far = [Leftover(shown[i].turn, f"beyond the last {rules.window} turns") for i in beyond]
-        self.left: list[Leftover] = [*foreign, *left, *far]
+        self.beyond = frozenset(range(len(shown))).difference(inside)
+        self.left: list[Leftover] = [*foreign, *left]
 
     @property
     def wanted(self) -> int:
@@ -94,9 +93,7 @@ class Past:
     def _squeezed(self, budget: int) -> Plan:
         """Only the minimum, shortened: tools first, then the longest texts, the newest last."""
         must = [self.shown[i] for i in self._must]
-        outputs = [
-            tokens for exchange in must for use in exchange.uses for tokens in (use.tokens, use.args_tokens)
-        ]
+        outputs = [tokens for exchange in must for use in exchange.uses for tokens in (use.tokens, use.args_tokens)]
         bare = self._costed({i: Cut(tool=_LEAST_TOOL) for i in self._must})
         if bare.tokens <= budget and outputs:
             low, high = _LEAST_TOOL, max(outputs)
@@ -123,6 +120,10 @@ class Past:
         ordered = dict(sorted(cuts.items()))
         tokens = sum(self.shown[i].cost(text=cut.text, tool=cut.tool) for i, cut in ordered.items())
         return Plan(ordered, tokens + middle, middle)
+
+    def more(self, plan: Plan) -> bool:
+        """Whether a larger budget would show more than this plan."""
+        return plan.tokens < sum(self._costs[i] for i in (*self._must, *self._order))
 
     def carried_out(self, plan: Plan, desk: Desk) -> list[Exchange]:
         """The planned exchanges, shortened as planned, oldest first."""

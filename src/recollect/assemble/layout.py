@@ -76,9 +76,7 @@ def pieces(section: SectionId, entries: Sequence[Entry], around: Frame) -> Itera
 
 
 def _place(entries: Sequence[Entry]) -> "_Place":
-    return _Place(
-        {heading: place for place, heading in reversed(list(enumerate(shown.heading for shown in entries)))}
-    )
+    return _Place({heading: place for place, heading in reversed(list(enumerate(shown.heading for shown in entries)))})
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,9 +71,7 @@ def _items(wanted: Table, choice: Choice, draft: Draft) -> Iterator[Item]:
         )
     for place, whole in enumerate(wanted.past.shown):
         yield _turn_item(wanted, choice, draft, place, whole)
-    yield _plain(
-        "message", "message", wanted.desk.material.message_id or "", wanted.message, wanted.message_tokens
-    )
+    yield _plain("message", "message", wanted.desk.material.message_id or "", wanted.message, wanted.message_tokens)
     if (quoted := wanted.quoted) is not None:
         yield _plain("quoted", "turn", quoted.turn.id, quoted.text, quoted.tokens)
     if (middle := draft.middle) is not None:
@@ -93,7 +91,13 @@ def _plain(section: str, kind: str, name: str, text: str, tokens: int) -> Item:
 def _turn_item(wanted: Table, choice: Choice, draft: Draft, place: int, whole: Exchange) -> Item:
     shown = draft.exchanges.get(place)
     number = wanted.turn_number(place)
-    short = shown is not None and shown is not whole and shown.whole < whole.whole
+    reason = ""
+    if place in wanted.past.beyond:
+        reason = f"beyond the last {wanted.past.rules.window} turns"
+    elif shown is None:
+        reason = _absence(wanted, choice, number)
+    elif shown is not whole and shown.whole < whole.whole:
+        reason = SHORTENED
     return Item(
         section="working",
         kind="turn",
@@ -102,7 +106,7 @@ def _turn_item(wanted: Table, choice: Choice, draft: Draft, place: int, whole: E
         tokens=(shown or whole).whole,
         sources=(whole.turn.id, *whole.also),
         included=shown is not None,
-        reason=_absence(wanted, choice, number) if shown is None else SHORTENED if short else "",
+        reason=reason,
     )
 
 
@@ -113,9 +117,7 @@ def _absence(wanted: Table, choice: Choice, number: int) -> str:
     if holder < len(wanted.candidates):
         return f"duplicate of {wanted.candidates[holder].id} in {wanted.candidates[holder].section}"
     if holder >= wanted.message_number:
-        return (
-            "duplicate of the message" if holder == wanted.message_number else "duplicate of the quoted reply"
-        )
+        return "duplicate of the message" if holder == wanted.message_number else "duplicate of the quoted reply"
     return f"duplicate of turn {wanted.past.shown[holder - len(wanted.candidates)].turn.id} in working"
 
 
@@ -146,11 +148,7 @@ def _prefix(draft: Draft) -> str:
 
 def _log(wanted: Table, draft: Draft, items: tuple[Item, ...]) -> dict[str, Json]:
     shown = [item for item in items if item.included]
-    lines = (
-        sum(item.tokens for item in shown if item.section == "working")
-        if wanted.transcript
-        else draft.turn_tokens
-    )
+    lines = sum(item.tokens for item in shown if item.section == "working") if wanted.transcript else draft.turn_tokens
     problems: list[Json] = [*wanted.desk.material.problems]
     return {
         "message_history_count": len(draft.exchanges),
@@ -174,9 +172,7 @@ def _warnings(wanted: Table) -> tuple[str, ...]:
         found.append(wanted.desk.tokenizer.warning)
     for name in sorted(material.inputs):
         if name not in _INPUTS:
-            found.append(
-                f"input {name!r} is no section that takes one; they are {', '.join(sorted(_INPUTS))}"
-            )
+            found.append(f"input {name!r} is no section that takes one; they are {', '.join(sorted(_INPUTS))}")
         elif name not in recipe.order:
             found.append(f"input {name!r} was left out: recipe {recipe.name!r} has no such section")
     for name, group in recipe.groups.items():

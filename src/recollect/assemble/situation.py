@@ -29,13 +29,7 @@ def daypart(value: datetime) -> str:
     """What a person would call this hour."""
     hour = value.hour
     return (
-        "morning"
-        if 5 <= hour < 12
-        else "afternoon"
-        if 12 <= hour < 17
-        else "evening"
-        if 17 <= hour < 22
-        else "night"
+        "morning" if 5 <= hour < 12 else "afternoon" if 12 <= hour < 17 else "evening" if 17 <= hour < 22 else "night"
     )
 
 
@@ -60,9 +54,7 @@ def _since(desk: Desk) -> str:
 
 
 def _time(desk: Desk) -> str:
-    return "Current time: " + (
-        "{now}" if desk.recipe.situation.deferred else _here(desk).isoformat(timespec="seconds")
-    )
+    return "Current time: " + ("{now}" if desk.recipe.situation.deferred else _here(desk).isoformat(timespec="seconds"))
 
 
 def _date(desk: Desk) -> str:

@@ -73,7 +73,8 @@ def _gathered(desk: Desk, *, quoted: int) -> Table:
     candidates = tuple(candidate for section in recipe.order for candidate in SECTIONS[section](desk))
     past = Past(desk, empty=recipe.history.delivery == "moments")
     reply = quoted_reply(desk, limit=quoted)
-    message, tokens = _message(desk)
+    message = visible(material.message)
+    tokens = MESSAGE + count(message)
 
     spent: dict[str, int] = dict.fromkeys(recipe.groups, 0)
     fixed = 0
@@ -103,11 +104,3 @@ def _gathered(desk: Desk, *, quoted: int) -> Table:
         outside=outside,
         fixed=fixed - notice + outside,
     )
-
-
-def _message(desk: Desk) -> tuple[str, int]:
-    """The message as it is sent, whole, and its tokens."""
-    text, turn = visible(desk.material.message), desk.material.message_turn
-    if turn is not None and turn.text == text and turn.family == desk.tokenizer.family and not turn.parts:
-        return text, MESSAGE + turn.tokens
-    return text, MESSAGE + desk.tokenizer.count(text)

@@ -17,11 +17,14 @@ _TARGET: Final = r"\(\s*<?([^()<>\s]*(?:\([^()\s]*\)[^()<>\s]*)*)>?(?:\s+(?:\"[^
 _INLINE: Final = re.compile(rf"(!?){_WORDS}{_TARGET}")
 _DEFINITION: Final = re.compile(r"(?m)^([ >]{0,8})\[([^\[\]\n]+)\]:[ \t]*\n?[ \t]*<?([^\s<>]*)>?")
 _AUTOLINK: Final = re.compile(r"<([a-z][a-z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>", re.IGNORECASE)
-_ACTIVE_TAG: Final = re.compile(
-    r"</?(?:a|area|audio|base|body|embed|form|i?frame|image|img|input|link|meta|object|picture|script|source|style"
-    r"|svg|table|td|track|use|video)\b[^<>]*>?|<[a-z][^<>]*=[^<>]*>?",
-    re.IGNORECASE,
+_ACTIVE: Final = (
+    "a|area|audio|base|body|embed|form|i?frame|image|img|input|link|meta|object|picture|script|source|style|svg|table"
+    "|td|track|use|video"
 )
+_ACTIVE_TAG: Final = re.compile(rf"</?(?:{_ACTIVE})\b[^<>]*>", re.IGNORECASE)
+# A tag that is never closed, or of another name with attributes ("if x <y and z = 3" only looks like one):
+# a space takes the tag away and keeps the words.
+_LOOSE_TAG: Final = re.compile(rf"<(?=/?(?:{_ACTIVE})\b|[a-z][^<>]*=)", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"\b(?:href|src)\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _HOST: Final = re.compile(
     r"(?:[a-z][a-z0-9+.-]{0,30}:)?[/\\]{2,}(?:[^/\\\s?#@]*@)?(?:www\.)?([^/\\\s?#:]+)", re.IGNORECASE
@@ -41,7 +44,7 @@ def inert(text: str) -> str:
     text = _INLINE.sub(_reworded, text)
     text = _DEFINITION.sub(r"\1\2: \3", text)
     text = _AUTOLINK.sub(r"\1", text)
-    text = _ACTIVE_TAG.sub(_untagged, text)
+    text = _LOOSE_TAG.sub("< ", _ACTIVE_TAG.sub(_untagged, text))
     # Link syntax that no rule above understood: a space between its signs, and it is plain text.
     text = re.sub(r"\](?=\()|\](?=:)|!(?=\[)", r"\g<0> ", text)
     while (bare := _WWW.sub("", _SCHEME.sub("", text))) != text:

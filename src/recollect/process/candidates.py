@@ -1,5 +1,6 @@
 """What extraction proposes, by rules or by a model, before anything is decided or stored."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -8,9 +9,10 @@ from recollect.text.slugs import memory_key
 from recollect.text.temporal import TimeRange
 from recollect.types import Category, EntityType, FactType, LoopKind, MemoryType, Outcome, Role
 
-__all__ = ["Candidate", "Extraction", "LoopCandidate", "Owner", "Polarity", "Said"]
+__all__ = ["Candidate", "Extraction", "LoopCandidate", "Owner", "Polarity", "Said", "Stems"]
 
 Owner = Literal["user", "persona"]
+Stems = Callable[[str], Sequence[str]]
 Polarity = Literal["positive", "negative"]
 
 

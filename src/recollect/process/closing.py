@@ -7,25 +7,27 @@ tells of something finished, failed or given up, by the one who owed it.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from recollect.process.candidates import Stems
+from recollect.process.rules.sentences import sentences
 from recollect.text.patterns import PatternTable
 from recollect.types import LoopKind
 
 __all__ = ["Closing", "OpenLoop", "closing"]
 
 Closing = Literal["done", "not_done", "dropped"]
-Stems = Callable[[str], Sequence[str]]
 Similarity = Callable[[str, str], float]
 
 _TABLE: Final = PatternTable.read("recollect.process", "closing.toml")
 _DROPPED, _MISSED, _PENDING, _QUESTION = map(_TABLE.pattern, ("dropped", "missed", "pending", "question"))
 _OWN_PAST, _BARE_PAST, _STATE, _HERE = map(_TABLE.pattern, ("own_past", "bare_past", "state", "here"))
 _GENERIC, _DENIED, _ABSENT, _NOT_BAD = map(_TABLE.pattern, ("generic", "denied", "absent", "not_bad"))
-_ARRIVES, _PARTICIPLE = map(_TABLE.pattern, ("arrives", "participle"))
+_ARRIVES, _PARTICIPLE, _HANDED = map(_TABLE.pattern, ("arrives", "participle", "handed"))
 _LIGHT: Final = frozenset(_TABLE.texts("words", "light"))
+_FINISHING: Final = frozenset(_TABLE.texts("words", "finishing"))
 _GROUPS: Final = tuple(frozenset(line.split()) for line in _TABLE.texts("synonyms", "groups"))
 _ALIKE: Final = 0.62
 
@@ -40,8 +42,28 @@ class OpenLoop:
 
 
 def closing(loop: OpenLoop, message: str, *, stems: Stems, similarity: Similarity | None = None) -> Closing | None:
-    """How the message of the one who owes the loop closes it, or `None` if it stays open."""
+    """How the message of the one who owes the loop closes it, or `None` if it stays open.
+
+    A message of several sentences is read as a whole, and then sentence by sentence: the last that settles it counts, and
+    "I forgot to send the recipe. Here it is" keeps the promise.
+    """
     plain = message.replace("’", "'").strip()
+    whole = _read(loop, plain, stems=stems, similarity=similarity)
+    spoken = sentences(plain)
+    if len(spoken) < 2:
+        return whole
+    if whole == "not_done" and _HANDED.search(plain) and _linked(loop.text, plain, stems=stems, similarity=similarity):
+        return "done"
+    if whole is not None:
+        return whole
+    later = OpenLoop(kind=loop.kind, text=loop.text)
+    read = [
+        _read(later if place else loop, one, stems=stems, similarity=similarity) for place, one in enumerate(spoken)
+    ]
+    return next((how for how in reversed(read) if how is not None), None)
+
+
+def _read(loop: OpenLoop, plain: str, *, stems: Stems, similarity: Similarity | None) -> Closing | None:
     if not plain or _ABSENT.fullmatch(plain.lower()) or (_QUESTION.search(plain) and not _DROPPED.search(plain)):
         return None
     linked = _linked(loop.text, plain, stems=stems, similarity=similarity)
@@ -49,10 +71,10 @@ def closing(loop: OpenLoop, message: str, *, stems: Stems, similarity: Similarit
         return "done"
     if not linked and not loop.asked:
         return None
-    return _ending(loop, plain, linked=linked)
+    return _ending(loop, plain, linked=linked, stems=stems)
 
 
-def _ending(loop: OpenLoop, plain: str, *, linked: bool) -> Closing | None:
+def _ending(loop: OpenLoop, plain: str, *, linked: bool, stems: Stems) -> Closing | None:
     if _NOT_BAD.search(plain) and loop.kind == "habit":
         return "done"
     if _DROPPED.search(plain) and not _quits(loop.text, plain):
@@ -64,10 +86,10 @@ def _ending(loop: OpenLoop, plain: str, *, linked: bool) -> Closing | None:
         return "done"
     if not linked:
         return None
-    return "done" if _finished(loop, plain) else None
+    return "done" if _finished(loop, plain, stems=stems) else None
 
 
-def _finished(loop: OpenLoop, plain: str) -> bool:
+def _finished(loop: OpenLoop, plain: str, *, stems: Stems) -> bool:
     """Whether the message tells of something that has come to pass."""
     if _HERE.search(plain) and (
         loop.kind in {"promise", "topic", "friction", "question"} or not _PENDING.search(plain)
@@ -79,11 +101,18 @@ def _finished(loop: OpenLoop, plain: str) -> bool:
         return True
     own = _OWN_PAST.search(plain)
     if own is not None and _is_past(own["verb"]):
-        return True
+        return _same_doing(own["verb"], loop.text, stems=stems)
     if loop.kind in {"friction", "question"} and _any_past(plain):
         return not re.search(r"\b(?:again|still|another)\b", plain, re.IGNORECASE)
     bare = _BARE_PAST.match(plain)
-    return bare is not None and _is_past(bare["verb"])
+    return bare is not None and _is_past(bare["verb"]) and _same_doing(bare["verb"], loop.text, stems=stems)
+
+
+def _same_doing(verb: str, loop: str, *, stems: Stems) -> bool:
+    """Riding the bike does not fix it: of a short loop, what was done must be what was to be done."""
+    wanted = _ideas(loop, stems)
+    did = frozenset((*stems(verb), verb.lower()))
+    return len(wanted) > 2 or not did - _LIGHT - _FINISHING or any(_matches(idea, did) for idea in wanted)
 
 
 _IRREGULAR: Final = frozenset(_TABLE.texts("words", "past"))

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from recollect.process.candidates import LoopCandidate
+from recollect.process.candidates import LoopCandidate, Stems
 from recollect.process.closing import OpenLoop, closing
 from recollect.process.rules.loops import outcome
-from recollect.process.salience import TABLE, Line, Sentence, Stems, Verbosity, chosen, names, tone, topics, weighed
+from recollect.process.rules.sentences import shortened
+from recollect.process.salience import TABLE, Line, Sentence, Verbosity, chosen, names, tone, topics, weighed
 from recollect.types import Json, MemoryType, Outcome, Support
 
 __all__ = [
@@ -88,20 +89,17 @@ def rolling(
 
 
 def session(lines: Sequence[Line], *, stems: Stems, verbosity: Verbosity = "normal") -> Digest:
-    """A session in six fields; each entry rests on turns."""
+    """A session in six fields; each entry rests on turns. The text is its two or three sentences for next time."""
     found = weighed(lines, stems=stems)
     scale = _SCALE[verbosity]
     best = chosen(found, limit=round(700 * scale), most=max(1, round(4 * scale)))
     about = topics(found, most=3)
     opened = still_open(lines, stems=stems)
-    first = max(best, key=lambda one: (one.weight, -one.place)) if best else None
-    one_liner = Support(
-        text=_line_of(about, first.support.text if first else ""),
-        sources=first.support.sources if first else tuple(line.id for line in lines[:1]),
-    )
+    told = _told(best, about, opened, every=tuple(line.id for line in lines))
+    one_liner = told[0] if told else Support(text="A short exchange", sources=tuple(line.id for line in lines[:1]))
     commitments = [one for one in opened if one.loop.kind in {"promise", "commitment"}]
     others = [one for one in opened if one.loop.kind not in {"promise", "commitment"}]
-    sentences = (one_liner, *(one.support for one in best), *(_support(one) for one in opened))
+    sentences = (*told, *(one.support for one in best), *(_support(one) for one in opened))
     detail: dict[str, Json] = {
         "one_liner": one_liner.text,
         "what_mattered": [one.support.text for one in best],
@@ -111,7 +109,8 @@ def session(lines: Sequence[Line], *, stems: Stems, verbosity: Verbosity = "norm
         "tone": tone(lines),
     }
     return Digest(
-        text=one_liner.text, sentences=tuple(dict.fromkeys(sentences)), detail=detail, tone=tone(lines),
+        text=" ".join(part.text for part in told) or one_liner.text,
+        sentences=tuple(dict.fromkeys(sentences)) or (one_liner,) * bool(lines), detail=detail, tone=tone(lines),
         outcome=_outcome(lines), topics=tuple(word for word, _ in about),
     )  # fmt: skip
 
@@ -216,14 +215,43 @@ def _carry(support: Support) -> float:
 
 
 def _joined(parts: Sequence[Support]) -> Digest:
-    return Digest(text=" ".join(part.text for part in parts), sentences=tuple(parts))
+    return Digest(text=_labelled(parts), sentences=tuple(parts))
 
 
-def _line_of(about: Sequence[tuple[str, tuple[str, ...]]], best: str) -> str:
-    words = ", ".join(word for word, _ in about)
-    if not best:
-        return f"Talked about {words}" if words else "A short exchange"
-    return best if len(best) <= 160 else f"{best[:159].rsplit(' ', 1)[0]}…"
+def _labelled(parts: Iterable[Support]) -> str:
+    """Extracts in one text; who speaks is said once, until another one does."""
+    said: list[str] = []
+    before = ""
+    for part in parts:
+        speaker, mark, words = part.text.partition(": ")
+        said.append(words if mark and speaker == before else part.text)
+        before = speaker if mark else ""
+    return " ".join(said)
+
+
+def _told(
+    best: Sequence[Sentence],
+    about: Sequence[tuple[str, tuple[str, ...]]],
+    opened: Sequence[StillOpen],
+    *,
+    every: Sequence[str],
+) -> list[Support]:
+    """What a session was about, its heart in the words that were said, and what it left open: a sentence each."""
+    told: list[Support] = []
+    repeated = [(word, turns) for word, turns in about if len(turns) > 1]
+    if len(repeated) > 1:
+        words = [word for word, _ in repeated]
+        sources = tuple(turn for turn in every if any(turn in turns for _, turns in repeated))
+        told.append(Support(text=f"Talked about {', '.join(words[:-1])} and {words[-1]}.", sources=sources))
+    heart = sorted(sorted(best, key=lambda one: (-one.weight, one.place))[:2], key=lambda one: one.place)
+    if heart:
+        sources = tuple(dict.fromkeys(source for one in heart for source in one.support.sources))
+        told.append(Support(text=shortened(_labelled(one.support for one in heart), most=320), sources=sources))
+    waiting = [one for one in opened if one.loop.kind in {"promise", "commitment", "topic"}][:2]
+    if waiting:
+        left = "; ".join(one.loop.text.rstrip(".") for one in waiting)
+        told.append(Support(text=f"Left open: {left}.", sources=tuple(dict.fromkeys(one.source for one in waiting))))
+    return told
 
 
 def _support(one: StillOpen) -> Support:

@@ -6,11 +6,11 @@ that something changed, in the same walk of life, for the same person.
 """
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from recollect.process.candidates import Stems
 from recollect.text.numbers import number_at
 from recollect.text.patterns import PatternTable
 from recollect.text.temporal import ranges
@@ -18,12 +18,11 @@ from recollect.text.temporal import ranges
 __all__ = ["Relation", "Statement", "relation", "valid_until"]
 
 Relation = Literal["duplicate", "refines", "replaces", "apart"]
-Stems = Callable[[str], Sequence[str]]
 
 _TABLE: Final = PatternTable.read("recollect.process", "supersede.toml")
 _ADDS, _UNREAL, _ONCE = map(_TABLE.pattern, ("adds", "unreal", "once"))
 _ENDS, _EXCHANGES, _NOW, _BUYS, _NAMED = map(_TABLE.pattern, ("ends", "exchanges", "now", "buys", "named"))
-_MOVED_THING, _SAME_AGAIN, _STATUS = map(_TABLE.pattern, ("moved_thing", "same_again", "status"))
+_MOVED_THING, _SAME_AGAIN, _STATUS, _INSTANCE = map(_TABLE.pattern, ("moved_thing", "same_again", "status", "instance"))
 _MINE, _COMMUTE, _RELATIVES = map(_TABLE.pattern, ("mine", "commute", "relatives"))
 _ATTRIBUTE, _SUBJECT, _TO_PLACE = map(_TABLE.pattern, ("attribute", "subject", "to_place"))
 _OBJECT_START, _OBJECT_END, _NEGATED = map(_TABLE.pattern, ("object_start", "object_end", "negated"))
@@ -151,13 +150,15 @@ def _ends(new: str, old: str, *, fresh: frozenset[str], known: frozenset[str], s
     if ended is not None:
         return _concerns(new[ended.end() :], known=known, stems=stems, otherwise=bool(shared or common))
     place = _TO_PLACE.search(new)
-    if place is not None and not re.search(r"[A-Z]", place["x"]):
+    if place is not None and not _named_place(place["x"]):
         return _concerns(place["x"], known=known, stems=stems, otherwise=False)
     if _BUYS.search(new):
         house = "home" in common and re.search(r"\b(?:house|apartment|condo|flat)\b", new, re.IGNORECASE) is not None
         return "vehicle" in common or house
     moved = _MOVED_THING.search(new)
-    if (moved is not None and not frozenset(stems(moved["thing"])) & known) or _SAME_AGAIN.search(new):
+    if moved is not None and not _concerns(moved["thing"], known=known, stems=stems, otherwise=False):
+        return False
+    if _SAME_AGAIN.search(new):
         return False
     if _breaks_diet(new, old):
         return True
@@ -172,11 +173,19 @@ def _ends(new: str, old: str, *, fresh: frozenset[str], known: frozenset[str], s
 
 def _concerns(rest: str, *, known: frozenset[str], stems: Stems, otherwise: bool) -> bool:
     """Whether what was ended is what the earlier statement is about: quitting a study group ends no studies."""
+    if _INSTANCE.search(rest):
+        return False
     cut = _OBJECT_END.split(_OBJECT_START.sub("", rest), maxsplit=1)[0]
     named = [stem for stem in stems(cut) if stem not in _LIGHT and not stem.endswith("ly") and stem not in _MANNER]
     if not named:
         return otherwise
     return named[-1] in known or bool(_domains(frozenset(named[-1:])) & _domains(known))
+
+
+def _named_place(phrase: str) -> bool:
+    """Whether what one moved to ends in a name: "New York", but not "the Dutch class"."""
+    words = _OBJECT_END.split(phrase, maxsplit=1)[0].split()
+    return bool(words) and words[-1][:1].isupper()
 
 
 def _breaks_diet(new: str, old: str) -> bool:

@@ -11,7 +11,7 @@ three kinds at once. docs/recall.md tells what each of them is worth.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -227,26 +227,17 @@ def collapse(
     `ranked`.
     """
     alike = vectors @ vectors.T >= threshold
-    keeper = list(range(len(ranked)))
-    kept: list[int] = []
+    np.fill_diagonal(alike, val=False)
+    if not alike.any():
+        return list(ranked)
+    folded: dict[int, list[int]] = {}
     for place in range(len(ranked)):
-        same = [other for other in kept if alike[place, other]]
-        if same:
-            keeper[place] = same[0]
+        keeper = next((other for other in folded if alike[place, other]), None)
+        if keeper is None:
+            folded[place] = []
         else:
-            kept.append(place)
-    return [
-        Ranked(
-            row=ranked[place].row,
-            seq=ranked[place].seq,
-            score=ranked[place].score,
-            parts=ranked[place].parts,
-            duplicates=tuple(
-                ranked[other].seq for other in range(len(ranked)) if keeper[other] == place and other != place
-            ),
-        )
-        for place in kept
-    ]
+            folded[keeper].append(ranked[place].seq)
+    return [replace(ranked[place], duplicates=tuple(same)) for place, same in folded.items()]
 
 
 def rank_sessions(totals: Scores, sessions: Integers, *, weights: Weights = DEFAULT) -> list[tuple[int, float]]:

@@ -24,23 +24,15 @@ from recollect.recall.rank import DEFAULT, Ranked, Weights, collapse, rank
 from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
 from recollect.store import nouns
-from recollect.store.base import (
-    ANY,
-    Everything,
-    Match,
-    Matches,
-    RecordsBySeq,
-    Scope,
-    TurnsBySeq,
-    UserKey,
-    UserStore,
-    Vector,
-)
+from recollect.store.base import ANY, Everything, Match, Matches, RecordsBySeq, Scope, TurnsBySeq, UserStore, Vector
+from recollect.store.catalog import UserKey
 from recollect.text.analyse import stems
 from recollect.text.temporal import ranges
 from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
 
 MATCHES: Final = 1_000
+SPARE: Final = 6
+"""Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
 SIDES: Final[tuple[RecordKind, ...]] = ("memory", "episode", "summary")
 BEFORE: Final = re.compile(
     r"\b(?:used to|before|previously|formerly|back then|at the time|originally|old|was|were|did)\b", re.IGNORECASE
@@ -73,7 +65,8 @@ class Search:
     now: datetime
     zone: str = "UTC"
     known: int | None = None
-    skip: frozenset[str] = frozenset()
+    skip: frozenset[int] = frozenset()
+    """Entries of turns that the context holds anyway."""
     blending: Blending | None = None
     """How records are ordered; None ranks them on one scale with the turns."""
     weights: Weights = field(default=DEFAULT)
@@ -191,6 +184,8 @@ class Recaller:
             shared=nouns != ("turn",),
             known=search.known,
         )
+        if search.skip:
+            allowed &= ~np.isin(matrix.seqs, list(search.skip))
         lexical = np.zeros(len(matrix))
         if matches:
             seqs = np.array([match.seq for match in matches], dtype=np.int64)
@@ -206,7 +201,7 @@ class Recaller:
             trust=self._embedder.trust,
             allowed=allowed,
             weights=search.weights,
-            limit=search.limit * 2 + len(search.skip),
+            limit=search.limit + SPARE,
         )
         if not ranked:
             return ranked

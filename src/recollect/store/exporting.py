@@ -14,7 +14,8 @@ from typing import Any, cast
 
 from recollect.errors import InvalidInput
 from recollect.store import codec, nouns
-from recollect.store.base import Log, LogEntry, Row, Store, UserKey, UserStore
+from recollect.store.base import Log, LogEntry, Row, Store, UserStore
+from recollect.store.catalog import UserKey
 from recollect.types import StoredTurn
 
 FORMAT = 1

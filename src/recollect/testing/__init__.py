@@ -1,5 +1,6 @@
 """For tests of applications and of stores: a clock to move, drafts to write, and the contract of a store."""
 
+from recollect.testing.chat import chat_faults
 from recollect.testing.clock import START, FakeClock
 from recollect.testing.conformance import StoreConformance
 from recollect.testing.drafts import always, moment, put, row_draft, turn_draft, words
@@ -9,6 +10,7 @@ __all__ = [
     "FakeClock",
     "StoreConformance",
     "always",
+    "chat_faults",
     "moment",
     "put",
     "row_draft",

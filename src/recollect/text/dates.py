@@ -186,7 +186,8 @@ class Reader(CalendarReader):
         start = place + (self.at(place) == "the" and self.at(place + 1) in LAST | NEXT | _THIS)
         lead, word = self.at(start), self.at(start + 1)
         if lead not in _THIS | NEXT | LAST:
-            return (self._weekend(0), place + 1) if lead == "weekend" else None
+            alone = lead == "weekend" and self.at(place - 1) in {"the", "over", "on", "at", ""}
+            return (self._weekend(self._told_weekend()), place + 1) if alone else None
         shift = 1 if lead in NEXT else -1 if lead in LAST else 0
         after_next = self.words[start + 2 : start + 4] == ["after", "next"]
         if lead in {"the", "that"} and word != "weekend" and not (word == "week" and after_next):
@@ -204,8 +205,14 @@ class Reader(CalendarReader):
         if unit == "week" and self.at(start + 2) in _WEEKDAYS:
             monday = self.today - self.today.weekday() * DAY + 7 * shift * DAY
             return on_day(monday + _WEEKDAYS[self.at(start + 2)] * DAY), start + 3
+        if unit == "weekend" and lead in {"the", "that"}:
+            shift = self._told_weekend()
         span = self._period(unit, shift)
         return (span, start + 2) if span else None
+
+    def _told_weekend(self) -> int:
+        """ "The weekend" of someone who tells of the past is the one behind, unless it is not over yet."""
+        return -1 if self.tense == "past" and self.today.weekday() < 5 else 0
 
     def _period(self, unit: str, shift: int) -> Span | None:
         if unit == "day":

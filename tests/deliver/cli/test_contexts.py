@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recollect.assemble import recipe_book as recipes
-from tests.deliver.cli.running import ANA, NOW, CommandLine
+from tests.deliver.cli.running import ANA, NOW, CommandLine, one_line
 
 NIKITA = ("--persona", "nikita", "--at", NOW)
 
@@ -112,13 +112,19 @@ def test_search_by_kind(reader: CommandLine) -> None:
     hits = reader.json("search", "billing", *ANA, "--kind", "memory", "--limit", "3")
     assert {hit["kind"] for hit in hits} == {"memory"}
     assert len(hits) <= 3
-    assert "nothing was found" in reader.done("search", "zeppelin", *ANA, "--kind", "turn").out
+    assert "nothing was found" in reader.done("search", "billing", "--user", "nobody").out
 
 
 def test_a_snapshot_is_replayed_byte_for_byte(reader: CommandLine, built: dict[str, Any]) -> None:
     again = reader.json("replay", built["snapshot"], *ANA)
     assert (again["system"], again["messages"]) == (built["system"], built["messages"])
     assert reader.done("replay", built["snapshot"], *ANA, "--raw").out == built["system"] + "\n"
+
+
+def test_a_snapshot_may_be_named_by_its_beginning(reader: CommandLine, built: dict[str, Any]) -> None:
+    assert reader.json("replay", built["snapshot"][:16], *ANA)["system"] == built["system"]
+    ambiguous = reader("replay", "snap_", *ANA)
+    assert (ambiguous.code, one_line(ambiguous.err)) == (2, True)
 
 
 def test_snapshots_are_listed(reader: CommandLine, built: dict[str, Any]) -> None:

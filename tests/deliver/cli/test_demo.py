@@ -13,6 +13,11 @@ from recollect.deliver.cli import main
 from tests.deliver.cli.running import CommandLine
 
 
+def widest(shown: str) -> int:
+    """The widest line but for the one with the folder's name, which has to be copied in one piece."""
+    return max(len(line) for line in shown.splitlines() if not line.startswith("export"))
+
+
 def test_the_demo_shows_everything(fresh: CommandLine) -> None:
     shown = fresh.done("demo").out
     for words in (
@@ -30,7 +35,7 @@ def test_the_demo_shows_everything(fresh: CommandLine) -> None:
         "recollect search",
     ):
         assert words in " ".join(shown.replace("▌", "").split())
-    assert max(len(line) for line in shown.splitlines()) <= 100
+    assert widest(shown) <= 100
     assert "\x1b[" not in shown, "readable without colour"
 
 
@@ -38,7 +43,7 @@ def test_the_demo_shows_everything(fresh: CommandLine) -> None:
 def test_it_fits_the_terminal(reader: CommandLine, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = reader.done("demo").out
-    assert max(len(line) for line in shown.splitlines()) <= columns
+    assert widest(shown) <= columns
 
 
 def test_colour_only_adds(reader: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,15 @@ def test_summaries_by_kind(reader: CommandLine) -> None:
     assert {row["kind"] for row in reader.json("summaries", *ANA, "--kind", "daily")} == {"daily"}
 
 
+@pytest.mark.req("R0.5")
+def test_an_answer_uses_up_the_thoughts_it_was_given(reader: CommandLine) -> None:
+    used = {row["text"].split(".")[0]: row["used_in"] for row in reader.json("thoughts", *ANA)}
+    assert used["It has been quiet for two days"] in {
+        row["id"] for row in reader.json("snapshots", *ANA, "--limit", "999")
+    }
+    assert used["The third loaf rose"] is None
+
+
 def test_variants_of_a_name_belong_to_one_entity(reader: CommandLine) -> None:
     [mukesh] = [row for row in reader.json("entities", *ANA) if row["key"] == "person:mukesh"]
     assert mukesh["aliases"] == ["Makesh"]

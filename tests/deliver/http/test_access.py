@@ -24,9 +24,7 @@ async def ask(
     sample = SAMPLES[route]
     params = {name: value.format(**ids) for name, value in sample.params.items()}
     async with service.http(token, **headers) as http:
-        answer = await http.request(
-            method, filled(path, ids), json=sample.json, params=params, content=sample.content
-        )
+        answer = await http.request(method, filled(path, ids), json=sample.json, params=params, content=sample.content)
     return answer.status_code, answer.text.replace(answer.headers["x-request-id"], "")
 
 
@@ -211,4 +209,3 @@ def test_secrets_do_not_show() -> None:
     settings = Settings.read({"RECOLLECT_RUN_KEY": "abc", "RECOLLECT_TELEGRAM_SECRET": "hush"})
     assert "hush" not in repr(settings)
     assert "abc" not in str(settings)
-

@@ -17,6 +17,7 @@ from recollect.deliver.cli import (
     recipes,
     remembering,
     serve,
+    working,
 )
 
 Topic = Literal["Start", "Turns", "Contexts", "Memory", "Who", "Recipes", "Service", "Care"]
@@ -253,6 +254,28 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="recipes show", topic="Recipes", run=recipes.shown, examples=("recollect recipes show companion",)),
     Command(name="recipes check", topic="Recipes", run=recipes.checked, sketches=("recollect recipes check my.toml",)),
     Command(
+        name="settle",
+        topic="Service",
+        run=working.settle,
+        calls=("settle",),
+        examples=("recollect settle", "recollect settle --user ana"),
+    ),
+    Command(name="work run", topic="Service", run=working.run, calls=("worker",), sketches=("recollect work",)),
+    Command(
+        name="work status",
+        topic="Service",
+        run=working.status,
+        calls=("work_status",),
+        examples=("recollect work status --user ana",),
+    ),
+    Command(
+        name="work retry",
+        topic="Service",
+        run=working.retry,
+        calls=("retry",),
+        examples=("recollect work retry --user ana",),
+    ),
+    Command(
         name="serve",
         topic="Service",
         run=serve.serve,
@@ -290,6 +313,7 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 GROUPS: tuple[Group, ...] = (
+    Group(name="work", help="The work behind the answers: extraction, summaries, upkeep.", alone="work run"),
     Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),
     Group(name="keys", help="Keys to the service.", alone="keys list"),
 )

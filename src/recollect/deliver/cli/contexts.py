@@ -1,6 +1,6 @@
 """Commands for contexts: context, search, snapshots, replay, diff, backtest."""
 
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -9,6 +9,12 @@ from recollect.deliver.cli.call import Call
 from recollect.deliver.cli.options import Known, Lane, Limit, Persona, Recipe, User
 from recollect.errors import InvalidInput
 from recollect.types import HitKind
+
+if TYPE_CHECKING:
+    from recollect.sync import Recollect
+
+NEWER = 1_000
+"""How many of the newest snapshots may be named by the beginning of their id."""
 
 
 def context(
@@ -100,7 +106,7 @@ def snapshots(call: Call, *, user: User, limit: Limit = 20) -> None:
 def replay(
     call: Call,
     *,
-    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of a snapshot.")],
+    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of a snapshot, or its beginning.")],
     user: User,
     raw: Annotated[bool, typer.Option("--raw", help="Only the system text, byte for byte.")] = False,
 ) -> None:
@@ -108,7 +114,7 @@ def replay(
     from recollect.deliver.cli import show
 
     with call.memory() as memory:
-        rebuilt = memory.replay(user=user, snapshot=snapshot)
+        rebuilt = memory.replay(user=user, snapshot=_whole(memory, user, snapshot))
     if raw and not call.json:
         typer.echo(rebuilt.system)
         return
@@ -118,16 +124,15 @@ def replay(
 def diff(
     call: Call,
     *,
-    first: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of a snapshot.")],
-    second: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of another one.")],
+    first: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of a snapshot, or its beginning.")],
+    second: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="Another one.")],
     user: User,
 ) -> None:
     """Show what changed from one context to another."""
     from recollect.deliver.cli import show
 
     with call.memory() as memory:
-        a = memory.replay(user=user, snapshot=first)
-        b = memory.replay(user=user, snapshot=second)
+        a, b = (memory.replay(user=user, snapshot=_whole(memory, user, given)) for given in (first, second))
         difference = memory.diff(a, b)
     call.answer(difference, lambda: show.difference(a, b, difference))
 
@@ -150,6 +155,14 @@ def backtest(
     with call.memory() as memory:
         trials = memory.backtest(user=user, recipe=recipe, persona=persona, lane=lane, limit=limit)
     call.answer(trials, lambda: tables.trials(trials))
+
+
+def _whole(memory: "Recollect", user: str, given: str) -> str:
+    """The id of the one newer snapshot that begins like this; what is no beginning of one stays as it is."""
+    fitting = [taken.id for taken in memory.snapshots(user=user, limit=NEWER) if taken.id.startswith(given)]
+    if len(fitting) > 1 and given not in fitting:
+        raise InvalidInput(f"{given!r} is the beginning of {len(fitting)} snapshots; give more of it")
+    return fitting[0] if len(fitting) == 1 else given
 
 
 def _kind(given: str) -> HitKind:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from recollect.types import StoredTurn
 
+SHORT = 13
+"""So many characters of a snapshot's id name it."""
 NOTICE = (
     "“yes” alone says nothing: it is read in the light of Nikita's last question, and recall asks with both.",
     "Three days of silence are bridged by what happened last time and by today so far.",
@@ -82,6 +84,7 @@ def _answered(turns: "Sequence[StoredTurn]") -> dict[str, str]:
 
 def suggestions(folder: Path, given: Mapping[str, str], *, recipe: str | None) -> list[Try]:
     """Commands for what to look at next; they need RECOLLECT_DATA and RECOLLECT_USER set as shown above them."""
+    why, back = (given[message][:SHORT] for message in ("mon-07", "sat-01"))
     other = "companion-text" if recipe != "companion-text" else "companion"
     now = "--at 2026-03-14T16:52Z"
     return [
@@ -89,8 +92,8 @@ def suggestions(folder: Path, given: Mapping[str, str], *, recipe: str | None) -
         Try(command=f'recollect context "the hotel?" -p nikita -l trip -r lanes {now}', shows="another lane"),
         Try(command=f'recollect context "is my knee ok?" -p mateo {now}', shows="another persona, with its own memory"),
         Try(command='recollect search "who gave her the billing project?" --explain', shows="recall, with its reasons"),
-        Try(command=f"recollect replay {given['mon-07']}", shows="what the model saw for “why?”, byte for byte"),
-        Try(command=f"recollect diff {given['mon-07']} {given['sat-01']}", shows="what changed until Ana came back"),
+        Try(command=f"recollect replay {why}", shows="what the model saw for “why?”, byte for byte"),
+        Try(command=f"recollect diff {why} {back}", shows="what changed until Ana came back"),
         Try(command="recollect memories --entity person:mukesh", shows="what is known about Mukesh"),
         Try(command="recollect loops -p nikita --all", shows="promises and questions, kept ones too"),
     ]
@@ -138,8 +141,7 @@ def _next(folder: Path, tries: Sequence[Try]) -> "Iterator[RenderableType]":
 
     yield Text()
     yield Rule(Text("Try next", style="bold"), align="left", style="dim")
-    yield Text(
-        f"export RECOLLECT_DATA={shlex.quote(str(folder))} RECOLLECT_USER=ana", style="bold cyan", overflow="fold"
-    )
+    for setting in (f"RECOLLECT_DATA={shlex.quote(str(folder))}", "RECOLLECT_USER=ana"):
+        yield Text(f"export {setting}", style="bold cyan", no_wrap=True, overflow="ignore")
     for entry in tries:
-        yield Text.assemble((f"# {entry.shows}\n", "dim"), (entry.command, "cyan"), overflow="fold")
+        yield Text.assemble((f"# {entry.shows}\n", "dim"), (entry.command, "cyan"), no_wrap=True, overflow="ignore")

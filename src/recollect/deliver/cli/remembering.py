@@ -43,8 +43,10 @@ def add(
 
     One whose key exists already becomes its new version.
     """
+    given = assignments.read(fields)
+    own_id = given.pop("id", None)
     with call.memory(create=True) as memory:
-        written = memory.add(kind, user=user, **assignments.read(fields))
+        written = memory.add(kind, user=user, id=None if own_id is None else str(own_id), **given)
     call.answer(written, lambda: f"added {kind} {written.id}, version {written.version}")
 
 

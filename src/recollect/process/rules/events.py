@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from recollect.process.candidates import Candidate, Said
-from recollect.process.rules.sentences import TABLE, claims, third_person
+from recollect.process.rules.sentences import TABLE, claims, shortened, third_person
 from recollect.text.slugs import slug
 from recollect.text.temporal import TimeRange, ranges
 from recollect.text.timewords import Tense
@@ -15,6 +15,8 @@ __all__ = ["events", "persona_events"]
 _DID: Final = TABLE.pattern("did")
 _WILL: Final = TABLE.pattern("will")
 _STARTS: Final = TABLE.pattern("starts")
+_PROMISE: Final = TABLE.pattern("promise")
+_TO_THE_USER: Final = re.compile(r"\byou(?:r|'re|'ve|'ll)?\b", re.IGNORECASE)
 _LONG: Final = 200
 
 
@@ -37,15 +39,14 @@ def persona_events(said: Said) -> Iterator[Candidate]:
         if _DID.search(sentence) is None and _WILL.search(sentence) is None:
             continue
         times = _dated(sentence, said)
-        if not times and re.search(r"\byou(?:r|'re|'ve|'ll)?\b", sentence, re.IGNORECASE):
+        if _PROMISE.search(sentence) or (not times and _TO_THE_USER.search(sentence)):
             continue
-        text = f"{_day(times[0])}: {sentence}" if times else sentence
         yield Candidate(
-            text=_short(text),
+            text=shortened(f"{_without(sentence, times[0])} ({_day(times[0])})" if times else sentence, most=_LONG),
             category="EVENT",
             entities=("person:persona",),
             attribute=slug(f"event {_gist(sentence)}"),
-            value=_short(sentence),
+            value=shortened(sentence, most=_LONG),
             confidence=0.6,
             subject="persona",
             time=times[0] if times else None,
@@ -61,18 +62,25 @@ def _dated(sentence: str, said: Said, *, tense: Tense | None = None) -> list[Tim
 
 
 def _event(sentence: str, time: TimeRange, *, planned: bool) -> Candidate:
-    told = third_person(sentence).strip(" .!,")
-    verb = "Planned for" if planned else "On"
+    told = third_person(_without(sentence, time)).strip(" .!,").removeprefix("they ")
+    text = f"Planned for {_day(time)}: {told[:1].lower()}{told[1:]}" if planned else f"{told} ({_day(time)})"
     return Candidate(
-        text=_short(f"{verb} {_day(time)}: {told[:1].lower()}{told[1:]}"),
+        text=shortened(text[:1].upper() + text[1:], most=_LONG),
         category="EVENT",
         entities=("person:user",),
         attribute=slug(f"event {_day(time)} {_gist(sentence)}"),
-        value=_short(told),
+        value=shortened(told, most=_LONG),
         importance=1,
         confidence=0.7,
         time=time,
     )
+
+
+def _without(sentence: str, time: TimeRange) -> str:
+    """The sentence without the words for the time, which its date stands for."""
+    rest = re.sub(rf"(?:\b(?:on|at|in|by|this past|for|over) )?{re.escape(time.text)}", "", sentence, count=1, flags=re.I)
+    rest = " ".join(rest.split()).strip(" ,.!-")
+    return rest[:1].upper() + rest[1:] if len(rest.split()) > 2 else sentence
 
 
 def _day(time: TimeRange) -> str:
@@ -87,7 +95,3 @@ def _day(time: TimeRange) -> str:
 
 def _gist(sentence: str) -> str:
     return " ".join(re.findall(r"[a-z']{4,}", sentence.lower())[:5])
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONG else f"{text[: _LONG - 1].rsplit(' ', 1)[0]}…"

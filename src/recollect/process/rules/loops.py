@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.process.candidates import LoopCandidate, Owner, Said
-from recollect.process.rules.sentences import TABLE, claims, sentences
+from recollect.process.rules.sentences import TABLE, claims, plain_end, sentences, shortened
 from recollect.text.temporal import due
 from recollect.types import LoopKind, Outcome
 
@@ -35,7 +35,7 @@ def loops(said: Said) -> Iterator[LoopCandidate]:
             yield opened
     question = _question(said)
     if question is not None:
-        yield LoopCandidate(kind="question", text=_short(question), owner=other, confidence=0.6)
+        yield LoopCandidate(kind="question", text=shortened(question, most=_LONGEST), owner=other, confidence=0.6)
 
 
 def _opened(sentence: str, *, said: Said, owner: Owner, other: Owner) -> LoopCandidate | None:
@@ -53,10 +53,10 @@ def _opened(sentence: str, *, said: Said, owner: Owner, other: Owner) -> LoopCan
         found = pattern.search(sentence)
         if found is None:
             continue
-        about = next((part for part in found.groups() if part), "").strip(" .!,")
+        about = plain_end(next((part for part in found.groups() if part), "")).strip(" .!,")
         if len(about) < 4 or (owner == "persona" and kind in {"habit", "friction"}):
             return None
-        loop = LoopCandidate(kind=kind, text=_short(about), owner=owes, due=at, confidence=confidence)
+        loop = LoopCandidate(kind=kind, text=shortened(about, most=_LONGEST), owner=owes, due=at, confidence=confidence)
         if kind == "commitment" and at is None and pattern is _COMMITMENT:
             return _undated(loop, found)
         return loop
@@ -88,7 +88,3 @@ def outcome(text: str) -> Outcome | None:
         if pattern.search(text):
             return result
     return None
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rsplit(' ', 1)[0]}…"

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from recollect.clock import from_micros, micros
 from recollect.errors import Conflict
-from recollect.store.base import Document, UserKey
+from recollect.store.catalog import Document, UserKey
 from recollect.store.postgres.connections import Connection, Connections, query, run
 from recollect.store.postgres.layout import APPLICATION
 from recollect.store.postgres.reading import Statement
@@ -35,16 +35,19 @@ class PostgresCatalog:
     async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
         return tuple(map(_document, await self._run("versions", tenant=tenant, kind=kind, name=name)))
 
+    async def kinds(self) -> tuple[tuple[str, str], ...]:
+        return tuple((tenant, kind) for tenant, kind in await self._run("kinds"))
+
     async def put(
         self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
     ) -> Document:
         for _ in range(_ATTEMPTS):
             newest = next(iter(await self.documents(tenant, kind, [name])), None)
             version = newest.version if newest else 0
-            if expected is not None and expected != version:
-                raise Conflict(f"{kind} {name!r} has version {version}, not {expected}; read it again")
             if newest is not None and newest.body == body:
                 return newest
+            if expected is not None and expected != version:
+                raise Conflict(f"{kind} {name!r} is at version {version}, not {expected}; read it again")
             made = Document(name=name, version=version + 1, body=body, recorded_at=at)
             if await self._insert(tenant, kind, made):
                 return made

@@ -13,7 +13,8 @@ from uuid import UUID, uuid4
 import psycopg
 
 from recollect.errors import StoreUnavailable
-from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Query, UserKey, Written
+from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Query, Written
+from recollect.store.catalog import UserKey
 from recollect.store.postgres.connections import Connection, Connections, fetch, query, run
 from recollect.store.postgres.layout import APPLICATION
 from recollect.store.postgres.reading import Batch, Person, Statement

@@ -11,13 +11,12 @@ from pathlib import Path
 
 from recollect.errors import InvalidInput, StoreCorrupt
 from recollect.store.sqlite.datafile import put_in_place, remove
-from recollect.store.sqlite.driver import Connection, connect, truncate_log
+from recollect.store.sqlite.driver import Connection, Secret, connect, no_secret, truncate_log
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import Layout, lock_of, make_folder, sync_folder
 from recollect.store.sqlite.sidecar import Sidecar
-from recollect.store.sqlite.threads import InThread
+from recollect.store.sqlite.threads import InThread, Threads
 
-Secret = Callable[[str], bytes | None]
 Progress = Callable[[int, int], None]
 
 
@@ -66,6 +65,17 @@ class Copy:
         if not self.source.catalog.is_file():
             raise InvalidInput(f"{str(self.source.root)!r} is no backup: it has no {self.source.catalog.name}")
         return list(self.source.all_users())
+
+
+async def put_back(
+    backup: str | Path, folder: str | Path, *, secret: Secret = no_secret, progress: Progress | None = None
+) -> int:
+    """Puts a backup back into a data folder, file by file, also while other processes have it open."""
+    threads = Threads(1, "restore")
+    try:
+        return await Copy(Layout.of(backup), Layout.of(folder), secret).put_back(threads.run, progress=progress)
+    finally:
+        threads.close()
 
 
 def copy_file(source: Path, target: Path, key: bytes | None) -> bool:

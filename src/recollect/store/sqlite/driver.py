@@ -6,7 +6,7 @@ would drop SQLite's locks.
 """
 
 import ctypes
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,9 @@ from recollect.errors import StoreUnavailable
 
 Value = int | float | str | bytes | None
 Bindings = Mapping[str, Value] | Sequence[Value]
+
+Secret = Callable[[str], bytes | None]
+"""The key that encrypts a user's file, by the user's digest; None leaves it plain."""
 
 OLDEST = (3, 51, 3)
 """SQLite 3.7.0 to 3.51.2 can corrupt a write-ahead log that several connections share."""
@@ -33,7 +36,7 @@ _CHECKSUM_BYTES = 8
 VFS = "cksmvfs"
 """SQLite's shim that ends each page with a checksum and checks it on reading: damage is an error, never other data."""
 
-_CONNECTION_SETTINGS = f"""
+CONNECTION_SETTINGS = f"""
 PRAGMA synchronous = FULL;
 PRAGMA secure_delete = ON;
 PRAGMA cell_size_check = ON;
@@ -69,6 +72,11 @@ class Connection(Protocol):
     def in_transaction(self) -> bool: ...
     def file_control(self, dbname: str, op: int, pointer: int) -> bool: ...
     def close(self) -> None: ...
+
+
+def no_secret(_: str) -> bytes | None:
+    """Nothing is encrypted."""
+    return None
 
 
 def version() -> str:
@@ -109,7 +117,7 @@ def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes
             if key is None:
                 _reserve(connection, _CHECKSUM_BYTES)
             connection.pragma("journal_mode", "WAL")
-        connection.execute(_CONNECTION_SETTINGS)
+        connection.execute(CONNECTION_SETTINGS)
         if not writes:
             connection.pragma("query_only", 1)
     except BaseException:

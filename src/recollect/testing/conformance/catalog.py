@@ -3,7 +3,8 @@
 import asyncio
 
 from recollect.errors import Conflict
-from recollect.store.base import Change, Document, Store, UserKey
+from recollect.store.base import Change, Store
+from recollect.store.catalog import Document, UserKey
 from recollect.testing.conformance.expect import failing
 from recollect.testing.drafts import moment, put, turn_draft
 
@@ -30,6 +31,7 @@ class CatalogConformance:
         assert await catalog.documents("default", "persona", []) == ()
         assert await catalog.documents("default", "recipe") == (recipe,)
         assert await catalog.documents("other", "persona") == (foreign,)
+        assert await catalog.kinds() == (("default", "persona"), ("default", "recipe"), ("other", "persona"))
 
     async def test_an_expected_version_guards_a_document(self, store: Store) -> None:
         catalog = store.catalog

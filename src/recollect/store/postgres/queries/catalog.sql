@@ -14,6 +14,9 @@ from documents d
 where d.tenant = %(tenant)s and d.kind = %(kind)s and d.name = %(name)s
 order by d.version
 
+-- name: kinds
+select distinct d.tenant, d.kind from documents d order by d.tenant, d.kind
+
 -- name: put_document
 -- Compare-and-set: of several who write the same version, one inserts a row.
 insert into documents (tenant, kind, name, version, body, recorded_at)

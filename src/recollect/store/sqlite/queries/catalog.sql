@@ -13,6 +13,10 @@ SELECT name, version, body, recorded_at FROM documents
 WHERE tenant = :tenant AND kind = :kind AND name = :name
 ORDER BY version
 
+-- name: kinds
+-- Which tenants have documents of which kinds.
+SELECT DISTINCT tenant, kind FROM documents ORDER BY tenant, kind
+
 -- name: add_document
 -- A version of a document.
 INSERT INTO documents (tenant, kind, name, version, recorded_at, body)
