@@ -87,7 +87,7 @@ def _wait(server: Server) -> None:
     while True:
         assert server.process.poll() is None, server.log.read_text()
         try:
-            if httpx.get(f"{server.url}/readyz").status_code == httpx.codes.OK:
+            if httpx.get(f"{server.url}/readyz").is_success:
                 return
         except httpx.TransportError:
             pass

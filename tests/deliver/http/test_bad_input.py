@@ -88,38 +88,42 @@ async def test_not_a_number_is_not_a_number(embedded: Running) -> None:
 
 async def test_a_body_over_the_limit(tmp_path: Path, clock: FakeClock) -> None:
     settings = QUICK.model_copy(update={"body_limit": 1_000, "import_limit": 5_000})
-    async with running(str(tmp_path / "m"), settings=settings, clock=clock) as service:
-        async with service.http(await service.key()) as http:
-            announced = await http.post("/v1/turns", json={**TURN, "text": "x" * 1_000})
-            assert (announced.status_code, announced.headers["connection"]) == (413, "close")
+    async with (
+        running(str(tmp_path / "m"), settings=settings, clock=clock) as service,
+        service.http(await service.key()) as http,
+    ):
+        announced = await http.post("/v1/turns", json={**TURN, "text": "x" * 1_000})
+        assert (announced.status_code, announced.headers["connection"]) == (413, "close")
 
-            async def pieces() -> AsyncIterator[bytes]:
-                for _ in range(100):
-                    yield b" " * 100
+        async def pieces() -> AsyncIterator[bytes]:
+            for _ in range(100):
+                yield b" " * 100
 
-            assert (await http.post("/v1/turns", content=pieces(), headers=JSON)).status_code == 413
-            assert (await http.post("/v1/users/ana/import", content=pieces())).status_code == 413
-            assert (await http.post("/v1/turns", json=TURN)).status_code == 200
+        assert (await http.post("/v1/turns", content=pieces(), headers=JSON)).status_code == 413
+        assert (await http.post("/v1/users/ana/import", content=pieces())).status_code == 413
+        assert (await http.post("/v1/turns", json=TURN)).status_code == 200
 
 
 async def test_bodies_in_memory_are_bounded_over_all_requests(tmp_path: Path, clock: FakeClock) -> None:
     settings = QUICK.model_copy(update={"buffer_limit": 1_000})
-    async with running(str(tmp_path / "m"), settings=settings, clock=clock) as service:
-        async with service.http(await service.key()) as http:
-            arriving = asyncio.Event()
+    async with (
+        running(str(tmp_path / "m"), settings=settings, clock=clock) as service,
+        service.http(await service.key()) as http,
+    ):
+        arriving = asyncio.Event()
 
-            async def slowly() -> AsyncIterator[bytes]:
-                yield b" " * 900
-                await arriving.wait()
-                yield json.dumps(TURN).encode()
+        async def slowly() -> AsyncIterator[bytes]:
+            yield b" " * 900
+            await arriving.wait()
+            yield json.dumps(TURN).encode()
 
-            first = asyncio.create_task(http.post("/v1/turns", content=slowly(), headers=JSON))
-            await asyncio.sleep(0.05)
-            second = await http.post("/v1/turns", json={**TURN, "text": "x" * 200})
-            assert second.status_code == 503
-            arriving.set()
-            assert (await first).status_code == 200
-            assert (await http.post("/v1/turns", json={**TURN, "text": "x" * 200})).status_code == 200
+        first = asyncio.create_task(http.post("/v1/turns", content=slowly(), headers=JSON))
+        await asyncio.sleep(0.05)
+        second = await http.post("/v1/turns", json={**TURN, "text": "x" * 200})
+        assert second.status_code == 503
+        arriving.set()
+        assert (await first).status_code == 200
+        assert (await http.post("/v1/turns", json={**TURN, "text": "x" * 200})).status_code == 200
 
 
 async def test_an_import_that_is_no_export(embedded: Running) -> None:

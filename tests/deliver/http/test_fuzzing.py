@@ -11,7 +11,6 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis.checks import not_a_server_error
 
 from recollect import Recollect
 from recollect.deliver.http import create_app
@@ -31,7 +30,8 @@ def lines(context: object, value: object) -> bytes:
 def operations() -> list[Any]:
     """Every operation that the service describes; describing needs no open memory."""
     description = create_app(Recollect("unopened"), Settings()).openapi()
-    found = [result.ok() for result in schemathesis.openapi.from_dict(description).get_all_operations()]
+    api: Any = schemathesis.openapi.from_dict(description)
+    found = [result.ok() for result in api.get_all_operations()]
     assert len(found) > 50, "a description without operations proves nothing"
     return found
 
@@ -60,6 +60,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
 def test_nothing_breaks_it(operation: Any, server: Server, data: st.DataObject) -> None:
     case: Any = data.draw(operation.as_strategy())
     answer = case.call(base_url=server.url, headers={"Authorization": f"Bearer {server.token()}"})
-    case.validate_response(answer, checks=[not_a_server_error])
+    assert answer.status_code < 500, (case.as_curl_command(), answer.text)
     if answer.status_code >= 400:
         assert answer.json()["error"].keys() == {"type", "message", "request_id"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,8 @@ def test_a_key_never_gets_more_than_its_rate(rate: float, burst: int, share: int
     allowed = 0
     for wait in waits:
         now += wait
-        try:
+        with contextlib.suppress(RateLimited):
             buckets.take("key")
-        except RateLimited as limited:
-            assert limited.retry_after > 0
-        else:
             allowed += 1
         assert allowed <= max(1.0, burst / share) + now * rate / share + 1e-6
     try:
@@ -205,7 +203,7 @@ async def test_spans_carry_codes_and_no_content(embedded: Running, monkeypatch: 
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "get_tracer", lambda name: provider.get_tracer(name))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
     traced = tracing.OpenTelemetry()
     for layer in layers(embedded):
         if hasattr(layer, "_tracing"):
@@ -287,5 +285,3 @@ async def test_the_page_of_routes_needs_no_other_host(embedded: Running) -> None
     assert "http" not in page.text.replace("HTTP", "").replace("<!doctype html>", "").split("<style>")[0]
     assert "<script" not in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
-
-

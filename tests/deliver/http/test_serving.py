@@ -110,7 +110,14 @@ def test_it_does_not_listen_elsewhere_without_keys(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("host", "local"),
-    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False), ("example.org", False)],
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("example.org", False),
+    ],
 )
 def test_loopback_is_told_from_elsewhere(host: str, local: bool) -> None:
     assert is_loopback(host) is local

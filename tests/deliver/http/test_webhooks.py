@@ -23,10 +23,7 @@ from tests.deliver.http.running import Running, running
 SECRET = "open-sesame"
 NUMBER = "+49301234567"
 CONFIGURED = Settings.read(
-    {
-        f"RECOLLECT_{name}_SECRET": SECRET
-        for name in ("TELEGRAM", "VOICE", "ELEVENLABS", "VAPI", "RETELL")
-    }
+    {f"RECOLLECT_{name}_SECRET": SECRET for name in ("TELEGRAM", "VOICE", "ELEVENLABS", "VAPI", "RETELL")}
 ).model_copy(
     update={
         "rate": 0.0,
@@ -179,7 +176,7 @@ async def test_a_ring_does_not_wait_for_the_store(
     open_lines: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With every look into the memory hanging, a known caller gets their prompt and a new one the defaults."""
-    memory = open_lines.app.state.channels.line._memory  # pyright: ignore[reportPrivateUsage] -- to make it hang
+    memory = open_lines.app.state.channels.line._memory
     await memory.record(Turn(f"voice:user:{NUMBER}", "user", "I adopted a cat.", persona="nikita"))
     hanging = asyncio.Event()
 
@@ -238,3 +235,16 @@ async def test_vapi_and_retell(open_lines: Running, clock: FakeClock) -> None:
         assert (await http.post(HOOKS[4], content=inbound, headers=signed)).status_code == 401, "played back later"
 
 
+async def test_what_was_forgotten_is_not_said_on_the_telephone(open_lines: Running, clock: FakeClock) -> None:
+    user = f"voice:user:{NUMBER}"
+    await open_lines.memory.add("loop", user=user, text="Ask about the xyzzy", persona="nikita")
+    async with open_lines.http(await open_lines.key()) as http:
+        assert "xyzzy" in (await ring(http)).text
+        (loop,) = await open_lines.memory.loops(user=user)
+        assert (await http.delete(f"/v1/users/{user}/loops/{loop.id}")).status_code == 200
+        assert "xyzzy" not in (await ring(http)).text
+        await open_lines.memory.add("loop", user=user, text="Ask about the plugh", persona="nikita")
+        await open_lines.app.state.channels.line.refresh()
+        assert "plugh" in (await ring(http)).text, "written by another process, seen by the refreshing"
+        assert (await http.delete(f"/v1/users/{user}")).status_code == 200
+        assert (await ring(http)).json()["dynamic_variables"]["known_caller"] == "false"

@@ -117,6 +117,18 @@ class BacktestRequest(Strict):
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 
+class ForgetRequest(Strict):
+    """Exactly one of these."""
+
+    turn: Name | None = None
+    memory: Name | None = None
+    entity: Name | None = None
+    lane: Name | None = None
+    persona: Name | None = None
+    before: Moment | None = None
+    everything: bool = False
+
+
 class NewPersona(Strict):
     name: Name
     text: Text
