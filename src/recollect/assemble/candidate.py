@@ -121,10 +121,11 @@ class Desk:
 
     def speaker(self, turn: StoredTurn) -> str:
         """Who said it, as a label that cannot span lines."""
-        if turn.role == "assistant":
-            name = self.material.persona.name or "Assistant"
-        else:
-            name = turn.speaker or turn.role.capitalize()
+        name = (
+            self.material.persona.name or "Assistant"
+            if turn.role == "assistant"
+            else turn.speaker or turn.role.capitalize()
+        )
         return self.label(name) or "User"
 
     def label(self, name: str) -> str:

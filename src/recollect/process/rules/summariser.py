@@ -1,6 +1,7 @@
 """The summariser that needs no model: extracts of what was said, each sentence with its turns."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from recollect.ingest.secrets import redact
 from recollect.process import summarising
@@ -10,13 +11,16 @@ from recollect.process.summarising import Digest, Held, LaneSection
 from recollect.types import Json, StoredTurn, Summary, Support
 
 _VERBOSITY: dict[Detail, Verbosity] = {"brief": "brief", "normal": "normal", "full": "detailed"}
-_LANE_TITLES: dict[LaneSection, str] = {
+_LANE_TITLES: Mapping[LaneSection, str] = {
     "goals": "Goals and open questions",
     "decisions": "Decisions",
     "facts": "Facts",
     "outcomes": "Outcomes",
     "pending": "Pending actions",
 }
+
+
+S = TypeVar("S", bound=str)
 
 
 class RuleSummariser:
