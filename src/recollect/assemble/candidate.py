@@ -121,8 +121,12 @@ class Desk:
 
     def speaker(self, turn: StoredTurn) -> str:
         """Who said it, as a label that cannot span lines."""
-        said_by = self.material.persona.name or "Assistant" if turn.role == "assistant" else turn.speaker
-        return self.label(said_by or turn.role.capitalize()) or "User"
+        name = (
+            self.material.persona.name or "Assistant"
+            if turn.role == "assistant"
+            else turn.speaker or turn.role.capitalize()
+        )
+        return self.label(name) or "User"
 
     def label(self, name: str) -> str:
         """A name as the beginning of a line."""
