@@ -25,7 +25,7 @@ from recollect.errors import AccessDenied, NotPermitted
 from recollect.testing import FakeClock
 from tests.deliver.http.running import Running
 
-WITHOUT_SERVICE = {"flush", "for_tenant"}
+WITHOUT_SERVICE = {"flush", "for_tenant", "worker"}
 """Calls that are about an engine in this process."""
 ELSEWHERE: dict[str, set[str]] = {"backup": {"progress"}}
 """Arguments that make no sense from afar."""
@@ -220,3 +220,31 @@ async def test_errors_are_those_of_the_library(embedded: Running) -> None:
     async with embedded.client("rck_000000000000_" + "x" * 43) as client:
         with pytest.raises(AccessDenied):
             await client.users()
+
+
+async def test_what_is_forgotten_is_gone(service: Running, clock: FakeClock) -> None:
+    async with service.client() as client:
+        await client.record([Turn("ana", "user", f"word {n}", id=f"t{n}", at=clock()) for n in range(3)])
+        memory = await client.remember(user="ana", text="Ana is vegetarian")
+        assert (await client.forget(user="ana", turn="t1")).turns == 1
+        assert [turn.id for turn in await client.turns(user="ana")] == ["t0", "t2"]
+        with pytest.raises(NotFound):
+            await client.forget(user="ana", turn="t1")
+        with pytest.raises(InvalidInput, match="exactly one"):
+            await client.forget(user="ana")
+        assert (await client.forget(user="ana", memory=memory.id)).records == {"memory": 1}
+        await client.forget(user="ana", everything=True)
+        assert await client.turns(user="ana") == []
+        assert await client.head(user="ana") == 0
+
+
+async def test_work_is_run_and_shown(embedded: Running, clock: FakeClock) -> None:
+    async with embedded.client() as client:
+        await client.record(Turn("ana", "user", "My sister Lea lives in Berlin.", at=clock()))
+        assert (await client.work_status(user="ana")).head == await client.head(user="ana")
+        clock.tick(hours=1)
+        settled = await client.settle(user="ana")
+        assert settled["ana"].failed == 0
+        assert (await client.settle()).keys() == {"ana"}
+        assert await client.retry(user="ana") == 0
+        assert await client.work_status(user="ana") == await embedded.memory.work_status(user="ana")

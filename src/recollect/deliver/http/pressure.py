@@ -13,12 +13,8 @@ from recollect.deliver.http.metrics import Metrics
 from recollect.errors import Overloaded
 from recollect.settings import Settings
 
-URGENT = (*OPEN, *(path for path in SIGNED if path.startswith("/v1/voice/")))
+URGENT = OPEN | (SIGNED - {"/v1/telegram/webhook", "/v1/voice/elevenlabs/post-call"})
 """Paths that need no turn: they ask the store for nothing, or at most for a moment. A telephone does not ring twice."""
-
-
-def _is_urgent(path: str) -> bool:
-    return path in URGENT
 
 
 class Pressure:
@@ -33,7 +29,7 @@ class Pressure:
         self._waiting = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_urgent(scope["path"]):
+        if scope["type"] != "http" or scope["path"] in URGENT:
             await self._app(scope, receive, send)
             return
         if not await self._turn():

@@ -188,7 +188,7 @@ async def _listed(
 
 def _reading(router: APIRouter, shelf: Shelf) -> None:
     async def read(subject: Reading, id: Name) -> Response:
-        return reply(await _existing(subject, id, shelf), shelf.cls)
+        return reply(await existing(subject, id, shelf), shelf.cls)
 
     read.__doc__ = f"One {shelf.noun}, as it is now."
     router.get("/{id}", response_model=shelf.cls, name=f"read_{shelf.noun}")(read)
@@ -216,7 +216,7 @@ def _changing(router: APIRouter, shelf: Shelf) -> None:
     model = models.change(shelf.noun)
 
     async def update(subject: Changing, id: Name, body: Strict) -> Response:
-        await _existing(subject, id, shelf)
+        await existing(subject, id, shelf)
         return reply(await subject.memory.update(id, user=subject.user, **given(body)), shelf.cls)
 
     update.__annotations__["body"] = model
@@ -239,7 +239,7 @@ def _versions() -> APIRouter:
     return router
 
 
-async def _existing(subject: Subject, id: str, shelf: Shelf) -> Record:
+async def existing(subject: Subject, id: str, shelf: Shelf) -> Record:
     """The live record of that id, if it is of this kind."""
     versions = await subject.memory.history(user=subject.user, id=id)
     live = [record for record in versions if record.retired is None and isinstance(record, shelf.cls)]
