@@ -396,7 +396,7 @@ class Client:
 
     async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
         """Runs all work that is due now, for one user or for every user of the tenant."""
-        path = "/v1/work/settle" if user is None else _user(user, "work", "settle")
+        path = "/v1/settle" if user is None else _user(user, "settle")
         return await self._service.ask("POST", path, dict[str, Settled])
 
     async def work_status(self, *, user: str) -> Status:
@@ -405,7 +405,7 @@ class Client:
 
     async def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; how many there were."""
-        path = _user(user, "work", "retry")
+        path = _user(user, "retry")
         return (await self._service.ask("POST", path, dict[str, int], params={"step": step}))["count"]
 
     # --- out and in ------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from recollect import Turn, errors
 from recollect.deliver import cursors
 from recollect.deliver.http import failures, tracing
 from recollect.deliver.http.buckets import Buckets
+from recollect.deliver.http.pressure import Turns
 from recollect.errors import InvalidInput, RateLimited, RecollectError
 from recollect.settings import PREFIX, Settings
 from recollect.testing import FakeClock
@@ -94,6 +95,37 @@ async def test_no_more_are_worked_on_or_wait_than_allowed(tmp_path: Path, clock:
             codes = sorted([(await task).status_code for task in asked])
     assert codes == [200] * 5 + [503] * 15
     assert most == 2
+
+
+async def test_the_newest_goes_first_and_no_turn_is_lost() -> None:
+    turns = Turns(1, waiting=3, patience=60)
+    served: list[int] = []
+
+    async def ask(number: int) -> None:
+        if await turns.take():
+            served.append(number)
+            await asyncio.sleep(0)
+            turns.give()
+
+    assert await turns.take()
+    waiting = [asyncio.create_task(ask(number)) for number in range(5)]
+    await asyncio.sleep(0)
+    waiting[1].cancel()
+    turns.give()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert served == [2, 0], "3 and 4 found the queue full, 1 gave up"
+    assert await turns.take(), "and the turn is there again"
+
+
+async def test_a_turn_handed_to_somebody_who_leaves_is_handed_on() -> None:
+    turns = Turns(1, waiting=2, patience=60)
+    assert await turns.take()
+    leaving = asyncio.create_task(turns.take())
+    await asyncio.sleep(0)
+    turns.give()
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+    assert await asyncio.wait_for(turns.take(), 1)
 
 
 async def test_who_waits_too_long_is_told_so(tmp_path: Path, clock: FakeClock) -> None:
