@@ -258,7 +258,9 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder for a slow embedder's vectors")
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--json", type=Path, help="also write the results here")
+    parser.add_argument("--without", nargs="+", default=[], metavar="WEIGHT", help="set these weights to 0")
     arguments = parser.parse_args()
+    weights = replace(DEFAULT, **dict.fromkeys(arguments.without, 0.0))
     embedder: Embedder | None = None
     if arguments.embedder == "static":
         embedder = static_embedder()
@@ -266,7 +268,7 @@ def main() -> None:
         embedder = onnx_embedder(arguments.embedder, folder=arguments.folder)
     ranges = load_ranges()
     results = {
-        name: run(name, embedder=embedder, cache=arguments.cache, ranges=ranges, weights=DEFAULT)
+        name: run(name, embedder=embedder, cache=arguments.cache, ranges=ranges, weights=weights)
         for name in arguments.sets
     }
     for name, result in results.items():

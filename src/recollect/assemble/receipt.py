@@ -113,7 +113,7 @@ def _turn_item(wanted: Table, choice: Choice, draft: Draft, place: int, whole: E
 def _absence(wanted: Table, choice: Choice, number: int) -> str:
     holder = choice.twins.get(number)
     if holder is None:
-        return choice.shared.refused.get(number, OVER_BUDGET)
+        return choice.surplus.get(number, OVER_BUDGET)
     if holder < len(wanted.candidates):
         return f"duplicate of {wanted.candidates[holder].id} in {wanted.candidates[holder].section}"
     if holder >= wanted.message_number:

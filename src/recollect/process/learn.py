@@ -12,6 +12,7 @@ from datetime import datetime
 from recollect.ids import derived_id
 from recollect.process import entities
 from recollect.process.decide import Learnt, decide
+from recollect.process.rules.sentences import dated
 from recollect.process.services import Finding, Passage, Services
 from recollect.store import nouns
 from recollect.store.base import (
@@ -113,7 +114,12 @@ def _effect(job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[
         learnt = [Learnt(candidate=c, turn=f.turn) for f in resolved.findings for c in f.memories]
         memories = decide(learnt, held, stems=job.services.indexer.stems, now=job.now)
         loops = [loop for loop in nouns.records(answers[opened], Loop) if loop.id not in gone]
-        records: list[Record] = [*resolved.entities, *memories, *_episodes(memories), *_loops(resolved.findings, loops)]
+        records: list[Record] = [
+            *resolved.entities,
+            *memories,
+            *_episodes(memories),
+            *_loops(resolved.findings, loops, zone=job.view.zone),
+        ]
         return Change(
             records=tuple(draft(record, job=job) for record in records),
             retire=tuple(sorted(gone)),
@@ -157,21 +163,22 @@ def _episodes(memories: Sequence[Memory]) -> list[Episode]:
     ]
 
 
-def _loops(findings: Sequence[Finding], opened: Sequence[Loop]) -> list[Loop]:
-    """New loops; one that is open with the same words already is not opened twice."""
+def _loops(findings: Sequence[Finding], opened: Sequence[Loop], *, zone: str) -> list[Loop]:
+    """New loops, their relative days dated; one that is open with the same words already is not opened twice."""
     said = {(loop.persona, loop.text.casefold()) for loop in opened}
     fresh: list[Loop] = []
     for finding in findings:
         turn = finding.turn
         for candidate in finding.loops:
-            place = (turn.persona, candidate.text.casefold())
+            text = dated(candidate.text, at=turn.at, zone=zone)
+            place = (turn.persona, text.casefold())
             if place in said:
                 continue
             said.add(place)
             fresh.append(
                 Loop(
                     id=derived_id("loop", turn.id, candidate.text),
-                    text=candidate.text,
+                    text=text,
                     persona=turn.persona,
                     lane=turn.lane,
                     origin=turn.origin,

@@ -120,9 +120,7 @@ class Recaller:
         found = await self._find(key, store, search)
         turns, records = await _texts(store, found, search)
         sides = _ordered(records, found, search)
-        talk = [
-            _recalled(turns[r.seq], r) for r in found.turns if r.seq in turns and turns[r.seq].id not in search.skip
-        ]
+        talk = [_recalled(turns[one.seq], one) for one in found.turns if one.seq in turns]
         return [hit for pair in zip_longest(sides, talk) for hit in pair if hit is not None]
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:

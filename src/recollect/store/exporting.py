@@ -122,7 +122,8 @@ def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry
 
 def _turn(values: Mapping[str, Any]) -> StoredTurn:
     parts = codec.decode_parts(json.dumps(values["parts"]))
-    return StoredTurn(**{**_common(values, StoredTurn), "parts": parts})
+    read: dict[str, Any] = {**_common(values, StoredTurn), "parts": parts}
+    return StoredTurn(**read)
 
 
 def _row(values: Mapping[str, Any]) -> Row:

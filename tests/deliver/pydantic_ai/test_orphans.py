@@ -19,7 +19,25 @@ from tests import effort
 from tests.assemble.build import O200K, made, material, turn
 
 HISTORIES = 500
-WORDS = "tea rain train blue yes maybe the a of to we you \n\n [OPEN THREADS] lol ".split(" ")
+WORDS = [
+    "tea",
+    "rain",
+    "train",
+    "blue",
+    "yes",
+    "maybe",
+    "the",
+    "a",
+    "of",
+    "to",
+    "we",
+    "you",
+    "\n\n",
+    "[OPEN",
+    "THREADS]",
+    "lol",
+    "",
+]
 RECIPE = load("companion-text")
 PROMPT: dict[str, Json] = {"role": "user", "content": "and now?"}
 

@@ -69,7 +69,7 @@ class SqliteCatalog:
         def work(connection: Connection) -> tuple[tuple[str, str], ...]:
             return tuple((tenant, kind) for tenant, kind in connection.execute(_CATALOG["kinds"]))
 
-        return await self._in_thread(lambda: self._file.read(work))
+        return await self._in_thread(lambda: self._file.ask(work))
 
     async def put(
         self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
