@@ -173,7 +173,7 @@ async def measure(data: str, folder: Path, *, users: int, seconds: float) -> lis
         over = await run(connections, rate=best.offered * 5, seconds=seconds, request=requests(users))
         after = await run(connections, rate=best.offered / 2, seconds=seconds, request=requests(users))
     print(table([shown(load, f"step {number}") for number, load in enumerate(tried, 1)]))
-    rows = [
+    rows: list[dict[str, object]] = [
         {
             "call": path,
             **{f"{name} {part}": round(quantile(times, q), 2) for name, times in columns for part, q in QUANTILES},

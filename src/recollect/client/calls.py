@@ -15,14 +15,14 @@ from urllib.parse import quote
 
 import httpx
 
+from recollect import pages
 from recollect.assemble.diff import Difference, diff
 from recollect.assemble.forgetting import Receipt
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.client.transport import Transport, adapter
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
 from recollect.errors import InvalidInput, NotFound
+from recollect.pages import Page
 from recollect.store.base import Health, StoredSnapshot
 from recollect.store.nouns import NOUNS
 from recollect.types import (
@@ -139,7 +139,7 @@ class Client:
         }
         if ids is not None and not ids:
             return []
-        start = cursors.pack(after) if after else None
+        start = pages.pack(after) if after else None
         return await self._pieces(_user(user, "turns"), StoredTurn, filters, limit=limit, cursor=start)
 
     # --- contexts --------------------------------------------------------------------------------------------------
@@ -442,7 +442,7 @@ class Client:
         limit: int,
         after: tuple[datetime, int] | None,
     ) -> list[N]:
-        cursor = cursors.of_place(*after) if after else None
+        cursor = pages.of_place(*after) if after else None
         return await self._pieces(_user(user, PATHS[noun.noun]), noun, filters, limit=limit, cursor=cursor)
 
     async def _pieces(

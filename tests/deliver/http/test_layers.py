@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Turn, errors
-from recollect.deliver import cursors
+from recollect import Turn, errors, pages
 from recollect.deliver.http import failures, tracing
 from recollect.deliver.http.buckets import Buckets
 from recollect.deliver.http.pressure import Turns
@@ -196,11 +195,11 @@ async def test_pages_hold_while_things_are_added(service: Running, clock: FakeCl
 @given(st.text())
 def test_a_cursor_of_somebodys_own_is_refused_or_read(cursor: str) -> None:
     try:
-        at, seq = cursors.place(cursor) or (None, 0)
+        at, seq = pages.place(cursor) or (None, 0)
     except InvalidInput:
         return
     assert at is not None
-    assert cursors.place(cursors.of_place(at, seq)) == (at, seq)
+    assert pages.place(pages.of_place(at, seq)) == (at, seq)
 
 
 def every_error() -> list[type[RecollectError]]:
