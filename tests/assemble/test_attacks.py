@@ -105,7 +105,7 @@ def attack_texts() -> list[str]:
 @pytest.mark.parametrize("without", [("memories", "spine"), ("long_term", "loops")])
 def test_stored_text_cannot_leave_its_block(without: tuple[str, str]) -> None:
     recipe = every_block({*without, "earlier"})
-    written = [section for section in recipe.order if not HEADINGS[section].trusted]
+    written: list[SectionId] = [section for section in recipe.order if not HEADINGS[section].trusted]
     expected = [HEADINGS[section].title.replace("{persona}", "NIKITA") for section in written]
     marker = re.compile(r"\s*\[(/|[A-Z])")
     for attack in attack_texts():

@@ -48,7 +48,12 @@ from recollect.types import (
 
 LOOPS = 200
 """How many open loops are looked at; a user with more has the oldest left out."""
-SESSIONS = 24
+SESSIONS = 12
+TURNS = 24
+"""How many earlier turns are candidates: more than any recipe's block of memories has room for."""
+CARDS = 8
+"""Of how many entities cards are looked for, best found first."""
+CARD_FACTS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +249,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         text=text,
         anchor=anchor.turn.text if anchor.turn else None,
         limit=request.recipe.recall.candidates,
+        turns=TURNS,
         persona=request.persona.id,
         lane=request.lane,
         kinds=("turn", "memory", "episode"),
@@ -251,7 +257,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         now=request.now,
         zone=profile.zone,
         known=known,
-        skip=frozenset(turn.id for turn in window) | ({request.turn} if request.turn else frozenset()),
+        skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
     return material, ask
 
@@ -314,8 +320,10 @@ async def _quoted(
 
 async def _cards(store: UserStore, request: Request, recalled: Sequence[Recalled], *, known: int) -> tuple[Card, ...]:
     """Cards of the entities that the found memories name."""
+    if "memories" not in request.recipe.order:
+        return ()
     found = [hit.what for hit in recalled if isinstance(hit.what, Memory) and not hit.reason]
-    refs = tuple(dict.fromkeys(ref for memory in found for ref in memory.entities))
+    refs = tuple(dict.fromkeys(ref for memory in found for ref in memory.entities))[:CARDS]
     if not refs:
         return ()
     query = RecordsByEntity(

@@ -51,9 +51,7 @@ class Group(_Part):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if not self.floor <= self.target <= self.cap:
-            raise ValueError(
-                f"floor {self.floor}, target {self.target} and cap {self.cap} must rise in this order"
-            )
+            raise ValueError(f"floor {self.floor}, target {self.target} and cap {self.cap} must rise in this order")
         return self
 
 
@@ -89,9 +87,9 @@ class History(_Part):
 class Situation(_Part):
     """Lines of the situation. With `deferred`, times are `{now}` and `{since}`, filled at delivery."""
 
-    lines: tuple[
-        Literal["time", "date", "zone", "daypart", "since", "name", "stage", "last_session"], ...
-    ] = Field(strict=False)
+    lines: tuple[Literal["time", "date", "zone", "daypart", "since", "name", "stage", "last_session"], ...] = Field(
+        strict=False
+    )
     deferred: bool = False
 
 
@@ -212,6 +210,8 @@ class Recipe(_Part):
             raise ValueError(f"the memory block {early[0]!r} comes before the notice")
         if unfit := [s for s in self.tail if HEADINGS[s].trusted or s == "working"]:
             raise ValueError(f"tail names {unfit[0]!r}; only memory blocks may follow the history")
+        if self.history.step and (self.history.keep_first or self.history.middle):
+            raise ValueError("a window that moves in steps keeps no first turns: history.keep_first and middle must be 0")
         return self
 
     def _check_names(self) -> None:

@@ -1,6 +1,5 @@
 """Commands for the work behind the answers: settle, and work with its status and retry."""
 
-import asyncio
 import signal
 from collections.abc import Mapping
 from types import FrameType
@@ -13,6 +12,8 @@ from recollect.deliver.cli.options import User
 from recollect.errors import NotFound
 
 if TYPE_CHECKING:
+    import asyncio
+
     from rich.console import RenderableType
 
     from recollect.work.status import Status
@@ -45,6 +46,8 @@ def run(
     ] = 3_600.0,
 ) -> None:
     """Work until stopped (Ctrl-C or SIGTERM): what is due, as soon as it is."""
+    import asyncio
+
     with call.memory() as memory:
         stop = asyncio.Event()
 
@@ -83,7 +86,7 @@ def retry(
     call.answer({"steps": steps}, lambda: f"{steps} steps are due again")
 
 
-async def _set(stop: asyncio.Event) -> None:
+async def _set(stop: "asyncio.Event") -> None:
     stop.set()
 
 

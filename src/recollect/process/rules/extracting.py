@@ -1,6 +1,8 @@
 """One turn in, candidates out: the rules in one place, and what they agree on only once."""
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
 
 from recollect.ingest.secrets import find_secrets
 from recollect.process.candidates import Candidate, Extraction, LoopCandidate, Said
@@ -8,11 +10,13 @@ from recollect.process.rules.events import events, persona_events
 from recollect.process.rules.facts import facts
 from recollect.process.rules.loops import loops, outcome
 from recollect.process.rules.people import people
+from recollect.process.rules.sentences import TABLE
 from recollect.process.rules.standing import standing
 
 __all__ = ["extract"]
 
-_MOST: int = 12
+_MOST: Final = 12
+_CONFIDED: Final = TABLE.pattern("confided")
 
 
 def extract(said: Said) -> Extraction:
@@ -22,6 +26,8 @@ def extract(said: Said) -> Extraction:
     """
     if said.role == "user":
         found: Iterable[Candidate] = (*standing(said), *facts(said), *people(said), *events(said))
+        if _CONFIDED.search(said.text):
+            found = [replace(one, private=True) for one in found]
     elif said.role == "assistant":
         found = persona_events(said)
     else:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from recollect.process.candidates import LoopCandidate, Owner, Said
-from recollect.process.rules.sentences import TABLE, claims, sentences, shortened
+from recollect.process.rules.sentences import TABLE, claims, plain_end, sentences, shortened
 from recollect.text.temporal import due
 from recollect.types import LoopKind, Outcome
 
@@ -53,7 +53,7 @@ def _opened(sentence: str, *, said: Said, owner: Owner, other: Owner) -> LoopCan
         found = pattern.search(sentence)
         if found is None:
             continue
-        about = next((part for part in found.groups() if part), "").strip(" .!,")
+        about = plain_end(next((part for part in found.groups() if part), "")).strip(" .!,")
         if len(about) < 4 or (owner == "persona" and kind in {"habit", "friction"}):
             return None
         loop = LoopCandidate(kind=kind, text=shortened(about, most=_LONGEST), owner=owes, due=at, confidence=confidence)

@@ -9,15 +9,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.errors import InvalidInput, StoreCorrupt
+from recollect.errors import InvalidInput, StoreCorrupt, StoreUnavailable
 from recollect.store.sqlite.datafile import put_in_place, remove
-from recollect.store.sqlite.driver import Connection, connect, truncate_log
+from recollect.store.sqlite.driver import Connection, Secret, connect, no_secret, truncate_log
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import Layout, lock_of, make_folder, sync_folder
 from recollect.store.sqlite.sidecar import Sidecar
-from recollect.store.sqlite.threads import InThread
+from recollect.store.sqlite.threads import InThread, Threads
 
-Secret = Callable[[str], bytes | None]
 Progress = Callable[[int, int], None]
 
 
@@ -68,6 +67,17 @@ class Copy:
         return list(self.source.all_users())
 
 
+async def put_back(
+    backup: str | Path, folder: str | Path, *, secret: Secret = no_secret, progress: Progress | None = None
+) -> int:
+    """Puts a backup back into a data folder, file by file, also while other processes have it open."""
+    threads = Threads(1, "restore")
+    try:
+        return await Copy(Layout.of(backup), Layout.of(folder), secret).put_back(threads.run, progress=progress)
+    finally:
+        threads.close()
+
+
 def copy_file(source: Path, target: Path, key: bytes | None) -> bool:
     """Copies one data file, synced; False when it is gone."""
     with translating(source):
@@ -102,4 +112,5 @@ def _copy(origin: Connection, target: Path, key: bytes | None) -> None:
         steps = copy.backup("main", origin, "main")
         steps.step(-1)
         steps.finish()
-        truncate_log(copy)
+        if not truncate_log(copy):
+            raise StoreUnavailable(f"{target} is in use; try again later")

@@ -6,7 +6,7 @@ into the file, once per process.
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -14,9 +14,9 @@ from typing import Any
 
 from recollect.clock import micros
 from recollect.errors import Conflict
-from recollect.store.base import Document, UserKey
+from recollect.store.catalog import Document, UserKey
 from recollect.store.sqlite.catalogfile import CatalogFile
-from recollect.store.sqlite.driver import Connection, connect
+from recollect.store.sqlite.driver import Connection, Secret, connect
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import Layout
 from recollect.store.sqlite.rows import built, number_or_none, time
@@ -35,9 +35,7 @@ def _document(row: tuple[Any, ...]) -> Document:
 class SqliteCatalog:
     """The catalog of one data folder."""
 
-    def __init__(
-        self, layout: Layout, file: CatalogFile, *, in_thread: InThread, secret: Callable[[str], bytes | None]
-    ) -> None:
+    def __init__(self, layout: Layout, file: CatalogFile, *, in_thread: InThread, secret: Secret) -> None:
         self._layout = layout
         self._file = file
         self._in_thread = in_thread
@@ -57,7 +55,7 @@ class SqliteCatalog:
         def work(connection: Connection) -> tuple[Document, ...]:
             return built(_document, connection.execute(_CATALOG["newest_documents"], values))
 
-        return await self._in_thread(lambda: self._file.read(work))
+        return await self._in_thread(lambda: self._file.ask(work))
 
     async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
         values = {"tenant": tenant, "kind": kind, "name": name}
@@ -65,13 +63,13 @@ class SqliteCatalog:
         def work(connection: Connection) -> tuple[Document, ...]:
             return built(_document, connection.execute(_CATALOG["versions"], values))
 
-        return await self._in_thread(lambda: self._file.read(work))
+        return await self._in_thread(lambda: self._file.ask(work))
 
     async def kinds(self) -> tuple[tuple[str, str], ...]:
         def work(connection: Connection) -> tuple[tuple[str, str], ...]:
             return tuple((tenant, kind) for tenant, kind in connection.execute(_CATALOG["kinds"]))
 
-        return await self._in_thread(lambda: self._file.read(work))
+        return await self._in_thread(lambda: self._file.ask(work))
 
     async def put(
         self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
@@ -124,7 +122,7 @@ class SqliteCatalog:
         def work() -> tuple[UserKey, ...]:
             self.flush()
             values = {"now": micros(now), "limit": limit}
-            found = self._file.read(lambda connection: connection.execute(_CATALOG["due"], values).fetchall())
+            found = self._file.ask(lambda connection: connection.execute(_CATALOG["due"], values).fetchall())
             keys = (self._name(self._layout.user(digest)) for (digest,) in found)
             return tuple([key for key in keys if key is not None])
 

@@ -6,7 +6,7 @@ would drop SQLite's locks.
 """
 
 import ctypes
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,9 @@ from recollect.errors import StoreUnavailable
 
 Value = int | float | str | bytes | None
 Bindings = Mapping[str, Value] | Sequence[Value]
+
+Secret = Callable[[str], bytes | None]
+"""The key that encrypts a user's file, by the user's digest; None leaves it plain."""
 
 OLDEST = (3, 51, 3)
 """SQLite 3.7.0 to 3.51.2 can corrupt a write-ahead log that several connections share."""
@@ -33,7 +36,7 @@ _CHECKSUM_BYTES = 8
 VFS = "cksmvfs"
 """SQLite's shim that ends each page with a checksum and checks it on reading: damage is an error, never other data."""
 
-_CONNECTION_SETTINGS = f"""
+CONNECTION_SETTINGS = f"""
 PRAGMA synchronous = FULL;
 PRAGMA secure_delete = ON;
 PRAGMA cell_size_check = ON;
@@ -71,6 +74,11 @@ class Connection(Protocol):
     def close(self) -> None: ...
 
 
+def no_secret(_: str) -> bytes | None:
+    """Nothing is encrypted."""
+    return None
+
+
 def version() -> str:
     return apsw.sqlite_lib_version()
 
@@ -83,8 +91,8 @@ def require_sound_library(found: str) -> None:
 
 
 @cache
-def load_checksums() -> None:
-    """Registers the shim, once in a process, and leaves the process's default as it was."""
+def load_checksums() -> str:
+    """Registers the shim, once in a process, and leaves the process's default as it was; the default's name."""
     default = apsw.vfs_names()[0]
     with closing(apsw.Connection(":memory:")) as connection:
         try:
@@ -92,14 +100,16 @@ def load_checksums() -> None:
         except apsw.sqlite_extra.NotAvailable as error:
             raise StoreUnavailable(f"this build of apsw has no cksumvfs ({error}); install apsw-sqlite3mc") from error
     apsw.set_default_vfs(default)
+    return default
 
 
 def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes | None = None) -> Connection:
     """Opens a data file. With a `key` its pages are encrypted, from its first page on, and carry the cipher's own
-    authentication; otherwise they carry a checksum."""
-    load_checksums()
+    authentication; otherwise they carry a checksum. The two shims do not go together, so it is one or the other."""
+    plain = load_checksums()
+    vfs = VFS if key is None else plain
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    connection = cast(Connection, apsw.Connection(str(path), flags=flags, vfs=VFS, statementcachesize=_STATEMENTS))
+    connection = cast(Connection, apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS))
     try:
         connection.set_busy_timeout(BUSY_MILLISECONDS)
         if key is not None:
@@ -109,7 +119,7 @@ def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes
             if key is None:
                 _reserve(connection, _CHECKSUM_BYTES)
             connection.pragma("journal_mode", "WAL")
-        connection.execute(_CONNECTION_SETTINGS)
+        connection.execute(CONNECTION_SETTINGS)
         if not writes:
             connection.pragma("query_only", 1)
     except BaseException:

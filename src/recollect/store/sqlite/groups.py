@@ -10,12 +10,15 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from recollect.errors import StoreError, StoreUnavailable
-from recollect.store.base import UserKey
+from recollect.store.catalog import UserKey
+from recollect.store.sqlite.attempt import Failed, attempt
 from recollect.store.sqlite.driver import Connection
-from recollect.store.sqlite.userfile import Work
+from recollect.store.sqlite.sharedfile import Work
+
+T = TypeVar("T")
 
 MOST = 256
 """Writes in one transaction, so that no other process waits long for the lock."""
@@ -29,18 +32,11 @@ class Done:
     scrub: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A decision raised this before anything was written."""
-
-    error: Exception
-
-
 @dataclass(eq=False, slots=True)
 class Job:
     """A write that waits for its turn; cancelling its future before then withdraws it."""
 
-    work: Work[Done | Refused]
+    work: Work[Done | Failed]
     future: Future[Any] = field(default_factory=Future[Any])
     begun: bool = False
 
@@ -60,7 +56,7 @@ class Job:
 class Writable(Protocol):
     """Of a user's file, what a group needs."""
 
-    def write(self, work: Work[Any]) -> Any: ...
+    def write(self, work: Work[T]) -> T: ...
     def scrub(self) -> bool: ...
 
 
@@ -101,21 +97,15 @@ class Groups:
 def commit(file: Writable, jobs: list[Job]) -> None:
     """Commits a group and tells each job how it went. Never raises: an error belongs to the jobs."""
 
-    def together(connection: Connection) -> list[tuple[Job, Done | Refused]]:
+    def together(connection: Connection) -> list[tuple[Job, Done | Failed]]:
         return [(job, job.work(connection)) for job in jobs if job.begin()]
 
-    try:
-        outcomes: list[tuple[Job, Done | Refused]] = file.write(together)
-    except Exception as error:  # noqa: BLE001 - whatever it is, those who wait in another thread must learn of it
-        if len(jobs) == 1 or isinstance(error, StoreError):
-            for job in jobs:
-                job.fail(error)
-        else:
-            for job in jobs:
-                commit(file, [job])
+    outcomes = attempt(lambda: file.write(together))
+    if isinstance(outcomes, Failed):
+        _fail(file, jobs, outcomes.error)
         return
     for job, done in outcomes:
-        if isinstance(done, Refused):
+        if isinstance(done, Failed):
             job.fail(done.error)
         elif not done.scrub:
             job.succeed(done.value)
@@ -124,14 +114,23 @@ def commit(file: Writable, jobs: list[Job]) -> None:
         _scrub(file, erasures)
 
 
+def _fail(file: Writable, jobs: list[Job], error: Exception) -> None:
+    """One bad write must not fail its whole group; a file or disk that fails fails everyone."""
+    if len(jobs) == 1 or isinstance(error, StoreError):
+        for job in jobs:
+            job.fail(error)
+    else:
+        for job in jobs:
+            commit(file, [job])
+
+
 def _scrub(file: Writable, erasures: list[tuple[Job, Done]]) -> None:
     """An erasure is done when no byte of it is left; until then it fails, and erasing again tries again."""
-    try:
-        unclean = None if file.scrub() else StoreUnavailable("erased, but a reader holds on to the log; erase again")
-    except Exception as error:  # noqa: BLE001 - as above
-        unclean = error
+    clean = attempt(file.scrub)
+    if clean is False:
+        clean = Failed(StoreUnavailable("erased, but a reader holds on to the log that has it; erase again"))
     for job, done in erasures:
-        if unclean is None:
-            job.succeed(done.value)
+        if isinstance(clean, Failed):
+            job.fail(clean.error)
         else:
-            job.fail(unclean)
+            job.succeed(done.value)

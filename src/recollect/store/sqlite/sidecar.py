@@ -37,13 +37,14 @@ class Sidecar:
     @contextmanager
     def held(self) -> Generator[None]:
         """Waits for the lock, in order of arrival over all processes, and holds it."""
-        descriptor = self._lock()
+        descriptor = self.hold()
         try:
             yield
         finally:
             fcntl.flock(descriptor, fcntl.LOCK_UN)
 
-    def _lock(self) -> int:
+    def hold(self) -> int:
+        """Waits for the lock; it is held until the descriptor this returns is unlocked or closed."""
         while True:
             if self._descriptor is None:
                 self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import StoreUnavailable
-from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, UserKey, Written
+from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, Written
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite import datafile, driver
+from recollect.store.sqlite.attempt import Failed, attempt
 from recollect.store.sqlite.backup import Copy
 from recollect.store.sqlite.catalog import SqliteCatalog
 from recollect.store.sqlite.catalogfile import CatalogFile
-from recollect.store.sqlite.driver import Connection
-from recollect.store.sqlite.groups import Done, Groups, Job, Refused, commit
+from recollect.store.sqlite.driver import Connection, Secret, no_secret
+from recollect.store.sqlite.groups import Done, Groups, Job, commit
 from recollect.store.sqlite.layout import Layout, companions_of, sync_folder
 from recollect.store.sqlite.migrate import migrate, migrations, newest
 from recollect.store.sqlite.openfiles import OpenFiles
@@ -30,10 +32,6 @@ PATIENCE_SECONDS = 30.0
 _READERS, _WRITERS = 8, 16
 
 
-def _no_secret(_: str) -> bytes | None:
-    return None
-
-
 class SqliteStore:
     """Safe with several processes on the same folder.
 
@@ -46,7 +44,7 @@ class SqliteStore:
         *,
         open_files: int = OPEN_FILES,
         patience: float = PATIENCE_SECONDS,
-        secret: Callable[[str], bytes | None] = _no_secret,
+        secret: Secret = no_secret,
     ) -> None:
         self._layout = Layout.of(folder)
         self._patience = patience
@@ -83,10 +81,11 @@ class SqliteStore:
         self._writers.close()
         self._readers.close()
         self._files.close()
-        if self._file.is_open:
-            self._catalog.flush()
-        self._file.close()
         self._nobody.close()
+        try:
+            self._catalog.flush()
+        finally:
+            self._file.close()
 
     def user(self, key: UserKey) -> "SqliteUser":
         return SqliteUser(self, key)
@@ -102,7 +101,7 @@ class SqliteStore:
             for part in (path, *companions_of(path))
             if part.exists()
         ]
-        damage = self._file.read(lambda connection: connection.execute("PRAGMA quick_check").fetchall())
+        damage = self._file.ask(lambda connection: connection.execute("PRAGMA quick_check").fetchall())
         problems = [f"catalog.db: {text}" for (text,) in damage if text != "ok"]
         problems += [f"users/{digest}: wiping it was not finished" for digest in self._file.unfinished_burials()]
         return Health(
@@ -128,12 +127,16 @@ class SqliteStore:
             found = file.read(lambda connection: answer(connection, queries))
         return found if found is not None else self._nobody.answer(queries)
 
-    async def write(self, key: UserKey, work: Callable[[Connection], Done | Refused]) -> Any:
+    async def write(self, key: UserKey, work: Callable[[Connection], Done | Failed]) -> Any:
         """Waits for the job's turn and its commit; a job whose turn does not come in time is withdrawn."""
         job = Job(work)
         self._groups.add(key, job)
         waiting = asyncio.wrap_future(job.future)
-        done, _ = await asyncio.wait({waiting}, timeout=self._patience)
+        try:
+            done, _ = await asyncio.wait({waiting}, timeout=self._patience)
+        except asyncio.CancelledError:
+            job.future.cancel()
+            raise
         if not done and job.future.cancel():
             raise StoreUnavailable(
                 f"another process kept this user's file for {self._patience:g} s; nothing was stored"
@@ -200,18 +203,17 @@ class SqliteUser:
         return await self._store.read(self._key, queries)
 
     async def write(self, decide: Decide, *queries: Query[Any]) -> Written:
-        def work(connection: Connection) -> Done | Refused:
+        def work(connection: Connection) -> Done | Failed:
             answers = answer(connection, queries)
-            try:
-                change = decide(answers)
-            except Exception as error:  # noqa: BLE001 - the decision is the caller's, and so is what it raises
-                return Refused(error)
+            change = attempt(lambda: decide(answers))
+            if isinstance(change, Failed):
+                return change
             return Done(apply(connection, change), scrub=_must_scrub(change))
 
         return await self._store.write(self._key, work)
 
     async def restore(self, entries: Sequence[LogEntry]) -> None:
-        def work(connection: Connection) -> Done | Refused:
+        def work(connection: Connection) -> Done | Failed:
             restore(connection, entries)
             return Done(None, scrub=any(entry.op == "erase" for entry in entries))
 

@@ -1,6 +1,7 @@
 """Turns: written whole, read in the conversation's order, never changed."""
 
-from recollect.store.base import ANY, Change, Store, TurnList, TurnsById, TurnsBySeq, UserKey, Window
+from recollect.store.base import ANY, Change, Store, TurnList, TurnsById, TurnsBySeq, Window
+from recollect.store.catalog import UserKey
 from recollect.testing.conformance.expect import ids
 from recollect.testing.drafts import moment, put, turn_draft
 from recollect.types import Media, StoredTurn, Thinking, ToolCall, ToolReturn
@@ -26,7 +27,7 @@ class TurnConformance:
                 ToolCall(id="c1", name="weather", args='{"city": "Zürich"}'),
                 ToolReturn(id="c1", name="weather", content="sunny ☀"),
                 Thinking(text="hm"),
-                Media(media_type="image/png", url="https://files.example/a.png", caption="a fox"),
+                Media(media_type="image/png", url="https://example.org/a.png", caption="a fox"),
             ),
             snapshot="snap-1",
             session="s9",

@@ -1,0 +1,184 @@
+"""A data file that other processes share: a connection that reads, one that writes, and the care that both are of the
+file that counts.
+
+Another process may remove the file or put a restored one in its place at any time. It does so under the sidecar lock
+and by unlinking the file, so whoever holds that lock, or merely looks, compares the inode of what it has open with what
+stands in the folder, and opens anew when they differ.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from recollect.store.sqlite import datafile
+from recollect.store.sqlite.driver import Connection, roll_back, scrub
+from recollect.store.sqlite.failures import is_of_the_file, translating
+from recollect.store.sqlite.layout import lock_of, make_folder
+from recollect.store.sqlite.migrate import Kind, newest, refuse_newer, schema_of
+from recollect.store.sqlite.sidecar import Sidecar, inode_of, marked
+
+T = TypeVar("T")
+Work = Callable[[Connection], T]
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    connection: Connection
+    inode: int | None
+
+
+class SharedFile:
+    """Opens what is needed when it is needed. `read` and `write` may be called from any thread."""
+
+    kind: ClassVar[Kind]
+
+    def __init__(self, path: Path, *, secret: bytes | None = None) -> None:
+        self.path = path
+        self._secret = secret
+        self._sidecar = Sidecar(lock_of(path))
+        self._reading, self._writing = threading.Lock(), threading.Lock()
+        self._reader: _Open | None = None
+        self._writer: _Open | None = None
+
+    # What one kind of file knows and another does not.
+
+    def _fill(self, connection: Connection) -> None:
+        """What a new file holds from the start."""
+
+    def _is_current(self, connection: Connection, acknowledged: int) -> bool:
+        """False for a remnant that must not be read; an error for a file that lacks what was acknowledged."""
+        return True
+
+    def _newest_entry(self, connection: Connection) -> int:
+        """What to remember as acknowledged once a write is durable."""
+        return 0
+
+    # What all have in common.
+
+    def read(self, work: Work[T]) -> T | None:
+        """What `work` makes of one consistent state; None when there is no file."""
+        with self._reading, translating(self.path):
+            connection = self._current_reader()
+            if connection is None:
+                return None
+            try:
+                connection.execute("BEGIN")
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                self._drop_reader()
+                raise
+            return result
+
+    def write(self, work: Work[T], *, durable: bool = True) -> T:
+        """Commits what `work` writes, under the lock. It is synced when this returns, or if it need not be durable,
+        with the next write that is."""
+        with self._writing, translating(self.path):
+            make_folder(self.path.parent)
+            with self._sidecar.held():
+                connection = self._current_writer()
+                if durable:
+                    return self._transact(connection, work)
+                connection.pragma("synchronous", "NORMAL")
+                try:
+                    return self._transact(connection, work)
+                finally:
+                    if self._writer is not None:
+                        connection.pragma("synchronous", "FULL")
+
+    def _transact(self, connection: Connection, work: Work[T]) -> T:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            refuse_newer(schema_of(connection), newest(self.kind))
+            result = work(connection)
+            entry = self._newest_entry(connection)
+            connection.execute("COMMIT")
+        except BaseException as failure:
+            if is_of_the_file(failure):
+                self._drop_writer()
+            else:
+                roll_back(connection)
+            raise
+        self._sidecar.mark(entry)
+        return result
+
+    def scrub(self) -> bool:
+        """Leaves no byte of what was deleted in the file or its log; False when readers kept it from finishing."""
+        with self._writing, translating(self.path), self._sidecar.held():
+            return scrub(self._current_writer())
+
+    def close(self) -> None:
+        with self._writing, self._reading:
+            self._close_connections()
+            self._sidecar.close()
+
+    def _current_reader(self) -> Connection | None:
+        """Of the file that stands in the folder now; None when there is none, or only a remnant."""
+        found = inode_of(self.path)
+        if self._reader is not None and self._reader.inode == found:
+            return self._reader.connection
+        self._drop_reader()
+        while found is not None:
+            acknowledged = marked(self._sidecar.path)
+            connection = datafile.open_reader(self.path, self.kind, key=self._secret)
+            if connection is None:
+                self._upgrade()
+            elif found != inode_of(self.path):
+                connection.close()
+            elif self._accepts(connection, acknowledged):
+                self._reader = _Open(connection, found)
+                return connection
+            else:
+                return None
+            found = inode_of(self.path)
+        return None
+
+    def _upgrade(self) -> None:
+        """Brings the file up to date, under a descriptor of its own: the other belongs to whoever writes."""
+        sidecar = Sidecar(lock_of(self.path))
+        with closing(sidecar), sidecar.held():
+            datafile.open_writer(self.path, self.kind, key=self._secret).close()
+
+    def _current_writer(self) -> Connection:
+        """Of the file that stands in the folder now, or of a new one."""
+        found = inode_of(self.path)
+        if self._writer is not None and self._writer.inode == found:
+            return self._writer.connection
+        self._drop_writer()
+        if found is not None:
+            connection = datafile.open_writer(self.path, self.kind, key=self._secret)
+            if self._accepts(connection, marked(self._sidecar.path)):
+                self._writer = _Open(connection, found)
+                return connection
+        self._sidecar.mark(0)
+        datafile.create(self.path, self.kind, key=self._secret, fill=self._fill)
+        connection = datafile.open_writer(self.path, self.kind, key=self._secret)
+        self._writer = _Open(connection, inode_of(self.path))
+        return connection
+
+    def _accepts(self, connection: Connection, acknowledged: int) -> bool:
+        """Whether the connection may be used; otherwise it is closed."""
+        accepted = False
+        try:
+            accepted = self._is_current(connection, acknowledged)
+        finally:
+            if not accepted:
+                connection.close()
+        return accepted
+
+    def _drop_reader(self) -> None:
+        dropped, self._reader = self._reader, None
+        if dropped is not None:
+            dropped.connection.close()
+
+    def _drop_writer(self) -> None:
+        dropped, self._writer = self._writer, None
+        if dropped is not None:
+            dropped.connection.close()
+
+    def _close_connections(self) -> None:
+        self._drop_reader()
+        self._drop_writer()
