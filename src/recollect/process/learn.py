@@ -38,6 +38,8 @@ BATCH = 40
 CONTEXT = 2
 """How many earlier turns are read along with the first fresh one."""
 LOOKED_AT = 500
+ENTITIES = 2_000
+"""How many of the newest entities a name is held against for variants; its own exact name is always found."""
 
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
@@ -56,8 +58,8 @@ async def run(job: Job[Services]) -> Effect:
     position = entries[-1].seq
     if not turns:
         return Effect(position=position)
-    findings = await job.services.extractor(await _passages(job, turns))
-    return _effect(job, turns, findings, position=position)
+    findings = await job.services.reading(job.cursor.attempts)(await _passages(job, turns))
+    return await _effect(job, turns, findings, position=position)
 
 
 def _readable(entry: LogEntry) -> bool:
@@ -78,7 +80,7 @@ async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Pas
         Passage(
             turns=(*answers[before[scope]], *fresh),
             fresh=frozenset(turn.id for turn in fresh),
-            persona=job.services.personas.get(scope[0] or "", scope[0] or "the assistant"),
+            persona=job.services.name_of(scope[0]),
             zone=job.view.zone,
             now=job.now,
         )
@@ -86,8 +88,16 @@ async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Pas
     ]
 
 
-def _effect(job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[Finding], *, position: int) -> Effect:
+async def _effect(
+    job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[Finding], *, position: int
+) -> Effect:
     candidates = [candidate for finding in findings for candidate in finding.memories]
+    refs = tuple(dict.fromkeys(ref for candidate in candidates for ref in candidate.entities))
+    known, named = RecordList(noun="entity", limit=ENTITIES), RecordsByKey(noun="entity", keys=refs)
+    answers = await job.store.read(known, named)
+    # A variant of a known name leads to that one's memories, so they are asked for as well.
+    settled = _resolved(job, findings, answers, known, named)
+    candidates += [candidate for finding in settled.findings for candidate in finding.memories]
     still = TurnsById(ids=tuple(dict.fromkeys(turn.id for turn in turns)))
     revised = RecordsBySource(turns=tuple(turn.id for turn in turns if turn.version > 1))
     by_key = RecordsByKey(noun="memory", keys=tuple(dict.fromkeys(candidate.key for candidate in candidates)))
@@ -97,7 +107,6 @@ def _effect(job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[
         statuses=("ACTIVE",),
         limit=LOOKED_AT,
     )
-    known = RecordList(noun="entity", limit=LOOKED_AT)
     opened = RecordList(noun="loop", statuses=("open",), limit=LOOKED_AT)
 
     def decided(answers: Answers) -> Change:
@@ -105,7 +114,7 @@ def _effect(job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[
         fresh = [replace(f, turn=live[f.turn.id]) for f in findings if _same(live.get(f.turn.id), f.turn)]
         taken_back = _taken_back(nouns.all_records(answers[revised]), live)
         gone = {record.id for record in taken_back}
-        resolved = entities.resolve(fresh, nouns.records(answers[known], Entity), alike=job.services.alike, now=job.now)
+        resolved = _resolved(job, fresh, answers, known, named)
         held = [
             memory
             for memory in {m.id: m for m in nouns.records((*answers[by_key], *answers[by_entity]), Memory)}.values()
@@ -126,7 +135,14 @@ def _effect(job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[
             retired_at=job.now if gone else None,
         )
 
-    return Effect(position=position, queries=(still, revised, by_key, by_entity, known, opened), decide=decided)
+    return Effect(position=position, queries=(still, revised, by_key, by_entity, known, named, opened), decide=decided)
+
+
+def _resolved(
+    job: Job[Services], findings: Sequence[Finding], answers: Answers, known: RecordList, named: RecordsByKey
+) -> entities.Resolved:
+    book = {entity.id: entity for entity in nouns.records((*answers[known], *answers[named]), Entity)}
+    return entities.resolve(findings, tuple(book.values()), alike=job.services.alike, now=job.now)
 
 
 def _same(live: StoredTurn | None, read: StoredTurn) -> bool:
