@@ -62,3 +62,15 @@ where v.user_id = %(user)s
 delete from traces v
 where v.user_id = %(user)s
     and v.seq in (select t.seq from records t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]))
+
+-- name: distant
+-- The next vectors of one embedder that are not yet of pgvector's type.
+select t.seq, t.vector
+from traces t
+where t.user_id = %(user)s and t.embedder = %(embedder)s and t.near is null
+order by t.seq
+limit %(limit)s
+
+-- name: bring_near
+update traces t set near = %(near)s::halfvec
+where t.user_id = %(user)s and t.embedder = %(embedder)s and t.seq = %(seq)s
