@@ -24,7 +24,7 @@ from recollect.store.postgres.statements import (
     statement,
     visible,
 )
-from recollect.store.postgres.words import asking, mark, unescape, word
+from recollect.store.postgres.words import asking, embedder_id, mark, unescape, word
 
 ALWAYS = 2**62
 """An entry after every other."""
@@ -198,13 +198,16 @@ def _ranked(fetched: Sequence[Fetched]) -> tuple[base.Match, ...]:
 
 
 def _traces(query: base.Traces, person: Person) -> Question:
-    values = {"user": person.id, "embedder": query.embedder, "after": query.after, "limit": query.limit}
-    return _ask(statement("traces"), values, rows.trace)
+    return _ask(statement("traces"), _of_embedder(query, person), rows.trace)
 
 
 def _untraced(query: base.Untraced, person: Person) -> Question:
-    values = {"user": person.id, "embedder": query.embedder, "after": query.after, "limit": query.limit}
-    return _ask(statement("untraced"), values, lambda row: row[0])
+    return _ask(statement("untraced"), _of_embedder(query, person), lambda row: row[0])
+
+
+def _of_embedder(query: base.Traces | base.Untraced, person: Person) -> Values:
+    embedder = embedder_id(query.embedder)
+    return {"user": person.id, "embedder": embedder, "after": query.after, "limit": query.limit}
 
 
 def _log(query: base.Log, person: Person) -> Question:
