@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from recollect import store as stores
-from recollect.assemble import gather, personas, recipe_book, replaying, snapshot, using
+from recollect.assemble import gather, personas, prefix, recipe_book, replaying, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
 from recollect.assemble.forgetting import Receipt, What, forget
@@ -96,6 +96,7 @@ class Recollect(Workshop):
         self._works = work
         self._beside = AsyncExitStack()
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
+        self._prefixes = prefix.Prefixes()
         self._flushing: set[asyncio.Task[None]] = set()
 
     # --- life ------------------------------------------------------------------------------------------------------
@@ -234,7 +235,8 @@ class Recollect(Workshop):
         assembled = assemble(request.recipe, material, counter)
         stored, blobs = snapshot.taken(assembled, request.recipe, material)
         self._write_later(user, stored, blobs)
-        return assembled.context(stored.id)
+        conversation = (self._tenant, user, request.persona.id, request.lane, counter.family)
+        return assembled.context(stored.id, kept=self._prefixes.kept(conversation, assembled, counter))
 
     async def search(
         self,
