@@ -33,7 +33,6 @@ from recollect.recall.searching import Recaller, Search
 from recollect.shelves import LISTED, everything_or
 from recollect.store import exporting
 from recollect.store.base import (
-    Catalog,
     Change,
     Head,
     Health,
@@ -43,9 +42,9 @@ from recollect.store.base import (
     StoredSnapshot,
     TurnList,
     TurnsById,
-    UserKey,
     UserStore,
 )
+from recollect.store.catalog import Catalog, UserKey
 from recollect.text.analyse import stems
 from recollect.tokens import tokenizer as open_tokenizer
 from recollect.types import (

@@ -12,9 +12,5 @@ ENTRY = re.compile(r"^\| `(?P<file>[\w/]+\.py)` \| \S", re.MULTILINE)
 def test_the_map_shows_every_module_once() -> None:
     mapped = ENTRY.findall((ROOT / "ARCHITECTURE.md").read_text("utf-8"))
     package = SOURCE / PACKAGE
-    there = [
-        module.path.relative_to(package).as_posix()
-        for module in modules()
-        if module.path.name != "__init__.py"
-    ]
+    there = [module.path.relative_to(package).as_posix() for module in modules() if module.path.name != "__init__.py"]
     assert sorted(mapped) == sorted(there)

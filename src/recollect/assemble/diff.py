@@ -1,4 +1,4 @@
-"""What differs between two contexts: items that came, went or changed, tokens, and how much stayed in front."""
+"""What differs between two contexts: items that came, went or changed, tokens, and what stayed in front."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -20,10 +20,11 @@ from recollect.types import Json
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Who gets in, and which number repeats which."""
+    """Who gets in, which number repeats which, and who is one too many of its kind."""
 
     shared: Share
     twins: Mapping[int, int]
+    surplus: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,12 @@ def drafted(wanted: Table, choice: Choice) -> Draft:
         shown[candidate.section].append(Entry(number, text, candidate.heading, candidate.card))
 
     exchanges = dict(zip(shared.plan.cuts, wanted.past.carried_out(shared.plan, desk), strict=True))
-    middle = earlier(wanted.past, shared.plan, desk, wrap=wanted.wraps.get("earlier", 0))
+    middle = earlier(
+        wanted.past,
+        shared.plan,
+        desk,
+        wrap=wanted.frames["earlier"].tokens if "earlier" in wanted.frames else 0,
+    )
     if middle is not None:
         shown["earlier"].append(Entry(wanted.earlier_number, middle.text))
     history: list[dict[str, Json]] = []

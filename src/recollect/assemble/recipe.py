@@ -51,9 +51,7 @@ class Group(_Part):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if not self.floor <= self.target <= self.cap:
-            raise ValueError(
-                f"floor {self.floor}, target {self.target} and cap {self.cap} must rise in this order"
-            )
+            raise ValueError(f"floor {self.floor}, target {self.target} and cap {self.cap} must rise in this order")
         return self
 
 
@@ -85,9 +83,9 @@ class History(_Part):
 class Situation(_Part):
     """Lines of the situation. With `deferred`, times are `{now}` and `{since}`, filled at delivery."""
 
-    lines: tuple[
-        Literal["time", "date", "zone", "daypart", "since", "name", "stage", "last_session"], ...
-    ] = Field(strict=False)
+    lines: tuple[Literal["time", "date", "zone", "daypart", "since", "name", "stage", "last_session"], ...] = Field(
+        strict=False
+    )
     deferred: bool = False
 
 

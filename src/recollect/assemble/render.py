@@ -23,6 +23,11 @@ wrote it.
 _MARKER: Final = re.compile(r"\[(/?)([^\[\]]+)\]")
 
 
+def bounded(text: str, most: int) -> str:
+    """No more than so many characters of a text, of its beginning and its end, to bound the work on it."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
+
+
 def indented(text: str) -> str:
     """A text of several lines as one entry of a list: what follows its first line is indented."""
     text = text.strip()

@@ -2,8 +2,8 @@
 
 A snapshot holds no text of its own. Every text that came from somewhere (a turn, a memory, the persona, the
 message) is a blob under a hash of its owner and its content, so that contexts share what they have in common,
-and forgetting a thing removes it from every snapshot at once. What is left between the blobs are the renderer's
-own words. A rebuilt context shows where something was forgotten, never what.
+and forgetting a thing removes it from every snapshot at once. What is left between the blobs are the
+renderer's own words. A rebuilt context shows where something was forgotten, never what.
 """
 
 import json
@@ -29,7 +29,7 @@ _NOBODY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """A context from its snapshot. `exact`: its bytes are those that were sent; `notes` say why they are not."""
+    """A context from its snapshot. `exact`: its bytes are those that were sent; `notes` say why not."""
 
     context: Context
     exact: bool
@@ -65,9 +65,7 @@ def taken(made: Assembled, recipe: Recipe, material: Material) -> tuple[StoredSn
         "result": result_hash(made),
         "history": len(made.history),
         "system": [p.text if p.item is None else book.put(p.item, p.text) for p in made.pieces],
-        "messages": [
-            book.message(owner, message) for owner, message in zip(made.carriers, made.messages, strict=True)
-        ],
+        "messages": [book.message(owner, message) for owner, message in zip(made.carriers, made.messages, strict=True)],
         "items": [book.item(number, item) for number, item in enumerate(made.items)],
         "sections": [[u.group, list(u.sections), u.tokens, u.target, u.cap] for u in made.sections],
         "log": dict(made.log),
@@ -82,9 +80,7 @@ def rebuilt(snapshot: StoredSnapshot, blobs: Mapping[str, str]) -> Rebuilt:
     """The context that a snapshot records. A blob that is missing was forgotten."""
     body = _body(snapshot)
     if not snapshot.full:
-        raise NotFound(
-            f"snapshot {snapshot.id!r} is older than full receipts are kept; only its ids are left"
-        )
+        raise NotFound(f"snapshot {snapshot.id!r} is older than full receipts are kept; only its ids are left")
     names: list[str] = [name for name, _ in body["blobs"]]
     missing = sum(name not in blobs for name in names)
 
@@ -136,9 +132,7 @@ def blobs_of(snapshot: StoredSnapshot, ids: Collection[str]) -> tuple[str, ...]:
     body = _body(snapshot)
     wanted = set(ids)
     touched = {
-        number
-        for number, row in enumerate(body["items"])
-        if row[2] in wanted or not wanted.isdisjoint(row[_SOURCES])
+        number for number, row in enumerate(body["items"]) if row[2] in wanted or not wanted.isdisjoint(row[_SOURCES])
     }
     return tuple(name for name, owner in body.get("blobs", ()) if owner in touched)
 

@@ -39,9 +39,7 @@ def moments(desk: Desk) -> list[Candidate]:
     last = desk.material.last_time
     if desk.recipe.history.delivery != "moments" or last is None:
         return []
-    return _detailed(
-        desk, "working", last, _SESSION_DETAIL, quota=Quota("moments", desk.recipe.limits.moments)
-    )
+    return _detailed(desk, "working", last, _SESSION_DETAIL, quota=Quota("moments", desk.recipe.limits.moments))
 
 
 def last_time(desk: Desk) -> list[Candidate]:
@@ -65,14 +63,10 @@ def today(desk: Desk) -> list[Candidate]:
     entries: list[Candidate] = []
     if today is not None:
         if today.text.strip():
-            entries.append(
-                desk.entry("today", today, today.text, prefix="Summary: ", alone=True, divisible=True)
-            )
+            entries.append(desk.entry("today", today, today.text, prefix="Summary: ", alone=True, divisible=True))
         few = Quota("key moments", desk.recipe.limits.moments)
         moments = strings(today.detail.get("key_moments"))
-        entries += [
-            desk.entry("today", today, moment, heading="Key moments:", quota=few) for moment in moments
-        ]
+        entries += [desk.entry("today", today, moment, heading="Key moments:", quota=few) for moment in moments]
     few = Quota("today's turns", desk.recipe.limits.today_turns)
     turns = desk.material.today_turns
     return [
@@ -134,9 +128,7 @@ def _detailed(
     for name, title in titles.items():
         value = summary.detail.get(name)
         if not isinstance(value, str):
-            entries += [
-                desk.entry(section, summary, line, heading=title, quota=quota) for line in strings(value)
-            ]
+            entries += [desk.entry(section, summary, line, heading=title, quota=quota) for line in strings(value)]
         elif value.strip():
             entries.append(desk.entry(section, summary, value, prefix=f"{title} ", quota=quota))
     return entries

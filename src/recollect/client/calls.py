@@ -15,13 +15,14 @@ from urllib.parse import quote
 
 import httpx
 
+from recollect import pages
 from recollect.assemble.diff import Difference, diff
+from recollect.assemble.forgetting import Receipt
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.client.transport import Transport, adapter
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
 from recollect.errors import InvalidInput, NotFound
+from recollect.pages import Page
 from recollect.store.base import Health, StoredSnapshot
 from recollect.store.nouns import NOUNS
 from recollect.types import (
@@ -45,6 +46,8 @@ from recollect.types import (
     Thought,
     Turn,
 )
+from recollect.work.status import Status
+from recollect.work.worker import Settled
 
 N = TypeVar("N", bound=Record)
 
@@ -136,7 +139,7 @@ class Client:
         }
         if ids is not None and not ids:
             return []
-        start = cursors.pack(after) if after else None
+        start = pages.pack(after) if after else None
         return await self._pieces(_user(user, "turns"), StoredTurn, filters, limit=limit, cursor=start)
 
     # --- contexts --------------------------------------------------------------------------------------------------
@@ -372,6 +375,39 @@ class Client:
         noun: Any = NOUNS[answer["kind"]]
         return adapter(list[noun]).validate_python(answer["versions"])
 
+    async def forget(
+        self,
+        *,
+        user: str,
+        turn: str | None = None,
+        memory: str | None = None,
+        entity: str | None = None,
+        lane: str | None = None,
+        persona: str | None = None,
+        before: datetime | None = None,
+        everything: bool = False,
+    ) -> Receipt:
+        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
+        named = {"turn": turn, "memory": memory, "entity": entity, "lane": lane, "persona": persona, "before": before}
+        body = _present(named) | ({"everything": True} if everything else {})
+        return await self._service.ask("POST", _user(user, "forget"), Receipt, json=body, retry=False)
+
+    # --- the work after the turn --------------------------------------------------------------------------------------
+
+    async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
+        """Runs all work that is due now, for one user or for every user of the tenant."""
+        path = "/v1/settle" if user is None else _user(user, "settle")
+        return await self._service.ask("POST", path, dict[str, Settled])
+
+    async def work_status(self, *, user: str) -> Status:
+        """Where each step of the work stands for a user, with what failed and why."""
+        return await self._service.ask("GET", _user(user, "work"), Status)
+
+    async def retry(self, *, user: str, step: str | None = None) -> int:
+        """Makes parked steps due again; how many there were."""
+        path = _user(user, "retry")
+        return (await self._service.ask("POST", path, dict[str, int], params={"step": step}))["count"]
+
     # --- out and in ------------------------------------------------------------------------------------------------
 
     async def export(self, *, user: str) -> AsyncIterator[str]:
@@ -406,7 +442,7 @@ class Client:
         limit: int,
         after: tuple[datetime, int] | None,
     ) -> list[N]:
-        cursor = cursors.of_place(*after) if after else None
+        cursor = pages.of_place(*after) if after else None
         return await self._pieces(_user(user, PATHS[noun.noun]), noun, filters, limit=limit, cursor=cursor)
 
     async def _pieces(

@@ -53,3 +53,7 @@ class SyncClient(Blocking[Client]):
     load = blocking(Client.load)
     health = blocking(Client.health)
     backup = blocking(Client.backup)
+    forget = blocking(Client.forget)
+    settle = blocking(Client.settle)
+    work_status = blocking(Client.work_status)
+    retry = blocking(Client.retry)

@@ -16,16 +16,22 @@ __all__ = ["escaped", "safe"]
 _SQUARE: Final = "[［﹇⁅【〔〖〘〚⟦⟬❲⦋⦍⦏⸢⸤⌈⌊⎡⎣❴︹︻"
 _BRACKET: Final = re.compile(f"[{re.escape(_SQUARE)}]")
 _LINE: Final = re.compile(rf"(?m)^([^\w\n{re.escape(_SQUARE)}\\]*)([{re.escape(_SQUARE)}])(.{{0,40}})")
-_SIGN: Final = re.compile(r"[/\\<\[\]]|:(?=\S)")
-"""Without one of these, and without `www`, an ASCII text holds neither a link nor a marker."""
+_SIGNS: Final = b"/\\<[]"
+_COLON: Final = re.compile(r":\S")
+"""Without one of these signs, a colon inside a word or `www`, an ASCII text holds neither a link nor a marker."""
 _SLASHES: Final = frozenset("/\\∕⁄╱⧸⟋")
 
 
 def safe(text: str) -> str:
     """Stored text as it may stand in a prompt. Doing it twice changes nothing more."""
-    if text.isascii() and text.isprintable() and _SIGN.search(text) is None and "ww" not in text.lower():
-        return text  # Most of what people write: nothing hidden, no link, no bracket.
-    return escaped(inert(visible(text)))
+    return text if _ordinary(text) else escaped(inert(visible(text)))
+
+
+def _ordinary(text: str) -> bool:
+    """Whether a text is like most of what people write: nothing hidden, no link, no bracket."""
+    if not (text.isascii() and text.isprintable()) or len(text.encode().translate(None, _SIGNS)) < len(text):
+        return False
+    return (":" not in text or _COLON.search(text) is None) and "ww" not in text.lower()
 
 
 def escaped(text: str) -> str:

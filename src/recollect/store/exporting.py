@@ -14,7 +14,8 @@ from typing import Any, cast
 
 from recollect.errors import InvalidInput
 from recollect.store import codec, nouns
-from recollect.store.base import Log, LogEntry, Row, Store, UserKey, UserStore
+from recollect.store.base import Log, LogEntry, Row, Store, UserStore
+from recollect.store.catalog import UserKey
 from recollect.types import StoredTurn
 
 FORMAT = 1
@@ -123,7 +124,8 @@ def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry
 
 def _turn(values: Mapping[str, Any]) -> StoredTurn:
     parts = codec.decode_parts(json.dumps(values["parts"]))
-    return StoredTurn(**{**_common(values, StoredTurn), "parts": parts})
+    read: dict[str, Any] = {**_common(values, StoredTurn), "parts": parts}
+    return StoredTurn(**read)
 
 
 def _row(values: Mapping[str, Any]) -> Row:

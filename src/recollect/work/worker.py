@@ -13,7 +13,8 @@ from typing import Generic, TypeVar
 
 from recollect.clock import Clock
 from recollect.errors import Fenced, RecollectError
-from recollect.store.base import Cursor, Head, Lease, Store, UserKey, UserStore
+from recollect.store.base import Cursor, Head, Lease, Store, UserStore
+from recollect.store.catalog import UserKey
 from recollect.work import cursors
 from recollect.work import lease as leases
 from recollect.work.cursors import Effect

@@ -65,8 +65,11 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("GET", "/metrics"): Sample(scope="metrics", reads_user=False),
     ("DELETE", "/v1/users/{user}"): Sample(scope="forget"),
     ("DELETE", "/v1/users/{user}/turns/{id}"): Sample(scope="forget"),
-    ("DELETE", "/v1/users/{user}/memories/{id}"): Sample(scope="forget"),
-    ("DELETE", "/v1/users/{user}/entities/{id}"): Sample(scope="forget"),
+    ("POST", "/v1/users/{user}/forget"): Sample({"lane": "none"}, scope="forget"),
+    ("POST", "/v1/settle"): WIDE,
+    ("POST", "/v1/users/{user}/settle"): Sample(scope="write"),
+    ("POST", "/v1/users/{user}/retry"): Sample(scope="write"),
+    ("GET", "/v1/users/{user}/work"): Sample(),
 }
 SHELVES = ("memories", "episodes", "loops", "thoughts", "summaries", "sessions", "entities", "slots")
 for _shelf in SHELVES:
@@ -77,6 +80,7 @@ for _shelf in SHELVES:
     SAMPLES["PATCH", f"{_path}/{{id}}"] = Sample({"text": "new"}, scope="write")
     if _shelf != "sessions":
         SAMPLES["POST", _path] = noun()
+        SAMPLES["DELETE", f"{_path}/{{id}}"] = Sample(scope="forget")
 
 
 def routes(app: FastAPI) -> list[tuple[str, str]]:

@@ -19,7 +19,25 @@ from tests import effort
 from tests.assemble.build import O200K, made, material, turn
 
 HISTORIES = 500
-WORDS = "tea rain train blue yes maybe the a of to we you \n\n [OPEN THREADS] lol ".split(" ")
+WORDS = [
+    "tea",
+    "rain",
+    "train",
+    "blue",
+    "yes",
+    "maybe",
+    "the",
+    "a",
+    "of",
+    "to",
+    "we",
+    "you",
+    "\n\n",
+    "[OPEN",
+    "THREADS]",
+    "lol",
+    "",
+]
 RECIPE = load("companion-text")
 PROMPT: dict[str, Json] = {"role": "user", "content": "and now?"}
 
@@ -88,7 +106,12 @@ def check(chat: list[dict[str, Json]]) -> None:
 def flat(found: list[ModelMessage]) -> list[tuple[object, ...]]:
     """Parts without their times, in order; merging two messages into one changes nothing here."""
     return [
-        (part.part_kind, getattr(part, "content", None), getattr(part, "tool_call_id", None), getattr(part, "args", None))
+        (
+            part.part_kind,
+            getattr(part, "content", None),
+            getattr(part, "tool_call_id", None),
+            getattr(part, "args", None),
+        )
         for message in found
         for part in message.parts
     ]

@@ -151,13 +151,14 @@ def _tokenizer() -> Check:
 
 
 def _embedder() -> Check:
-    from recollect.recall.searching import Recaller
+    """The default embedder must know words: a table that gives nothing would leave recall to full text alone."""
+    from recollect.recall.embed import open_embedder
 
-    if Recaller().writes_at_once:
-        return Check(
-            name="embedder", verdict="ok", detail="turns can be recalled by meaning as soon as they are recorded"
-        )
-    return Check(name="embedder", verdict="degraded", detail="none: recall finds words and their stems, not meanings")
+    embedder = open_embedder(None)
+    known = bool(embedder.embed([SAMPLE]).any())
+    words = f"{embedder.name}, {embedder.dimension} dimensions, version {embedder.version[:12]}"
+    detail = words if known else f"{words} knows no word: recall finds words, not meanings"
+    return Check(name="embedder", verdict="ok" if known else "degraded", detail=detail)
 
 
 def _parts() -> Iterator[Check]:

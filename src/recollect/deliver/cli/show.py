@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BAR = 28
 """Cells of a bar; its end is the cap."""
-LEFT_OUT = 12
+LEFT_OUT = 8
 RECALLED = 6
 EXCERPT = 160
 

@@ -1,7 +1,6 @@
 """Commands for the work behind the answers: settle, work with its status and retry, and what it learnt: progress, audit,
 merge, split, reindex."""
 
-import asyncio
 import signal
 from collections.abc import Mapping
 from types import FrameType
@@ -14,6 +13,8 @@ from recollect.deliver.cli.options import Persona, User
 from recollect.errors import NotFound
 
 if TYPE_CHECKING:
+    import asyncio
+
     from rich.console import RenderableType
 
     from recollect.process.auditing import Audit
@@ -55,6 +56,8 @@ def run(
     model: Model = None,
 ) -> None:
     """Work until stopped (Ctrl-C or SIGTERM): what is due, as soon as it is."""
+    import asyncio
+
     with call.memory(model=model) as memory:
         stop = asyncio.Event()
 
@@ -156,7 +159,7 @@ def reindex(
     call.answer(found, lambda: "\n".join(f"{name}: {count:,} vectors" for name, count in found.items()) or "no users yet")
 
 
-async def _set(stop: asyncio.Event) -> None:
+async def _set(stop: "asyncio.Event") -> None:
     stop.set()
 
 

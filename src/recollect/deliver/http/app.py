@@ -34,6 +34,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     contexts.router,
     *records.routers(),
     people.router,
+    forgetting.router,
+    working.router,
     moving.router,
     webhooks.router,
     care.router,
@@ -82,8 +84,7 @@ def create_app(
     app.state.service = service
     app.state.pulse = care.Pulse()
     app.state.channels = channels(service)
-    optional = [*forgetting.routers(memory), *working.routers(memory)]
-    for router in (*ROUTERS, *optional, *routers):
+    for router in (*ROUTERS, *routers):
         app.include_router(router)
     app.get("/docs", include_in_schema=False)(_reference(app))
     failures.install(app)

@@ -65,7 +65,8 @@ class Line:
                 LOG.warning("a call was answered without memory", extra={"fields": {"reason": type(error).__name__}})
         if kept is None:
             return prompts.unknown()
-        self._kept.move_to_end(caller)
+        if caller in self._kept:
+            self._kept.move_to_end(caller)
         return prompts.deliver(kept.prompt, now=self._clock(), span=span)
 
     async def hang_up(self, call: Call) -> None:
@@ -90,6 +91,13 @@ class Line:
                 self._preparing[caller] = task
                 task.add_done_callback(lambda _, caller=caller: self._preparing.pop(caller, None))
 
+    def drop(self, user: str) -> None:
+        """Something of this user was forgotten: nothing that was made before is said again."""
+        for caller in [caller for caller, kept in self._kept.items() if kept.user == user]:
+            del self._kept[caller]
+            if caller in self._preparing:
+                self._preparing[caller].cancel()
+
     async def refresh(self) -> None:
         """Makes those prompts anew whose users were written to by anybody, or whose day is over."""
         now = self._clock()
@@ -100,7 +108,7 @@ class Line:
     async def settled(self) -> None:
         """Returns when no prompt is being made."""
         while self._preparing:
-            await asyncio.gather(*self._preparing.values())
+            await asyncio.gather(*self._preparing.values(), return_exceptions=True)
 
     async def _again(self, caller: str) -> None:
         try:
@@ -116,6 +124,7 @@ class Line:
         user = await self._owner(caller)
         head = await self._memory.head(user=user)
         if head == 0:
+            self._kept.pop(caller, None)
             return None
         kept = Kept(user=user, prompt=await self._render(user), head=head)
         self._kept[caller] = kept

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from recollect.errors import StoreError
-from recollect.store.base import Health, UserKey
+from recollect.store.base import Health
+from recollect.store.catalog import UserKey
 from recollect.store.postgres import backup as backups
 from recollect.store.postgres.catalog import PostgresCatalog
 from recollect.store.postgres.connections import Connection, Connections

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.errors import InvalidInput, StoreCorrupt
+from recollect.errors import InvalidInput, StoreCorrupt, StoreUnavailable
 from recollect.store.sqlite.datafile import put_in_place, remove
 from recollect.store.sqlite.driver import Connection, Secret, connect, no_secret, truncate_log
 from recollect.store.sqlite.failures import translating
@@ -112,4 +112,5 @@ def _copy(origin: Connection, target: Path, key: bytes | None) -> None:
         steps = copy.backup("main", origin, "main")
         steps.step(-1)
         steps.finish()
-        truncate_log(copy)
+        if not truncate_log(copy):
+            raise StoreUnavailable(f"{target} is in use; try again later")

@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.clock import micros
 from recollect.errors import Conflict
-from recollect.store.base import Document, UserKey
+from recollect.store.catalog import Document, UserKey
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection, Secret, connect
 from recollect.store.sqlite.failures import translating
@@ -69,7 +69,7 @@ class SqliteCatalog:
         def work(connection: Connection) -> tuple[tuple[str, str], ...]:
             return tuple((tenant, kind) for tenant, kind in connection.execute(_CATALOG["kinds"]))
 
-        return await self._in_thread(lambda: self._file.read(work))
+        return await self._in_thread(lambda: self._file.ask(work))
 
     async def put(
         self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None

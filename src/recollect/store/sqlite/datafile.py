@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from recollect.errors import StoreCorrupt
-from recollect.store.sqlite.driver import Connection, connect
+from recollect.errors import StoreCorrupt, StoreUnavailable
+from recollect.store.sqlite.driver import Connection, connect, truncate_log
 from recollect.store.sqlite.layout import companions_of, sync_folder
 from recollect.store.sqlite.migrate import Kind, migrate, migrations, newest, refuse_newer, schema_of
 
@@ -26,6 +26,8 @@ def create(
         migrate(connection, migrations(kind))
         if fill is not None:
             fill(connection)
+        if not truncate_log(connection):
+            raise StoreUnavailable(f"{fresh} is in use; try again later")
     put_in_place(fresh, path)
 
 

@@ -91,8 +91,8 @@ def require_sound_library(found: str) -> None:
 
 
 @cache
-def load_checksums() -> None:
-    """Registers the shim, once in a process, and leaves the process's default as it was."""
+def load_checksums() -> str:
+    """Registers the shim, once in a process, and leaves the process's default as it was; the default's name."""
     default = apsw.vfs_names()[0]
     with closing(apsw.Connection(":memory:")) as connection:
         try:
@@ -100,14 +100,16 @@ def load_checksums() -> None:
         except apsw.sqlite_extra.NotAvailable as error:
             raise StoreUnavailable(f"this build of apsw has no cksumvfs ({error}); install apsw-sqlite3mc") from error
     apsw.set_default_vfs(default)
+    return default
 
 
 def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes | None = None) -> Connection:
     """Opens a data file. With a `key` its pages are encrypted, from its first page on, and carry the cipher's own
-    authentication; otherwise they carry a checksum."""
-    load_checksums()
+    authentication; otherwise they carry a checksum. The two shims do not go together, so it is one or the other."""
+    plain = load_checksums()
+    vfs = VFS if key is None else plain
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    connection = cast(Connection, apsw.Connection(str(path), flags=flags, vfs=VFS, statementcachesize=_STATEMENTS))
+    connection = cast(Connection, apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS))
     try:
         connection.set_busy_timeout(BUSY_MILLISECONDS)
         if key is not None:
