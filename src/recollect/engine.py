@@ -18,7 +18,7 @@ from recollect import store as stores
 from recollect.assemble import gather, personas, recipe_book, replaying, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
-from recollect.assemble.forgetting import Receipt, What, forget
+from recollect.assemble.forgetting import Receipt, Source, What, forget
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
@@ -55,6 +55,7 @@ from recollect.types import (
     HitKind,
     Json,
     Memory,
+    Origin,
     Persona,
     Profile,
     Record,
@@ -381,9 +382,17 @@ class Recollect(Shelves):
         lane: str | None = None,
         persona: str | None = None,
         before: datetime | None = None,
+        origin: Origin | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
         everything: bool = False,
+        dry_run: bool = False,
     ) -> Receipt:
-        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
+        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes.
+
+        `origin`, `conversation` and `speaker` together name a source: everything that came from it goes.
+        `dry_run` only counts.
+        """
         what = What(
             turn=turn,
             memory=memory,
@@ -391,10 +400,13 @@ class Recollect(Shelves):
             lane=lane,
             persona=persona,
             before=before and instant(before, name="before"),
+            source=Source.of(origin=origin, conversation=conversation, speaker=speaker),
             everything=everything,
         )
         await self.flush()
-        receipt = await forget(self._user(user), what, now=self._clock())
+        receipt = await forget(
+            self._user(user), what, indexer=self._indexer(), now=self._clock(), dry_run=dry_run
+        )
         self._recaller.forget(UserKey(self._tenant, user))
         return receipt
 

@@ -67,7 +67,8 @@ class _Book:
         living = [entity for entity in self._by_ref.values() if entity.merged_into is None]
         variant = self._alike(shown, entity_type, living)
         if variant is not None and variant.key is not None:
-            self._put(replace(variant, aliases=tuple(dict.fromkeys((*variant.aliases, shown)))))
+            aliases = tuple(dict.fromkeys((*variant.aliases, shown)))
+            self._put(replace(variant, aliases=aliases, sources=tuple(dict.fromkeys((*variant.sources, turn.id)))))
             return variant.key
         self._put(
             Entity(
