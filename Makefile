@@ -49,6 +49,7 @@ docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock
 	$(LOCK) --upgrade --group build --output-file requirements/run.lock
 	$(LOCK) --upgrade --group build --group test --all-extras --constraint requirements/run.lock --output-file requirements/test.lock
+	$(LOCK) --upgrade --group build --extra serve --extra postgres --extra otel --constraint requirements/test.lock --output-file requirements/serve.lock
 	$(LOCK) --upgrade --group dev --all-extras --constraint requirements/test.lock --output-file requirements/dev.lock
 
 clean: ## remove the environment, caches and builds

@@ -7,10 +7,10 @@ Snapshots are written behind the answer by one task a user; `close` waits for th
 import asyncio
 import copy
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -27,12 +27,10 @@ from recollect.ids import new_id
 from recollect.ingest import editing, linking, profiles, sessions, validate
 from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
-from recollect.process import names, wiring
-from recollect.process.services import Services
-from recollect.process.steps import STEPS
+from recollect.process import thoughts, wiring
 from recollect.recall.embed import Embedder, open_embedder
 from recollect.recall.searching import Recaller, Search
-from recollect.shelves import LISTED, Shelves, everything_or
+from recollect.shelves import LISTED, everything_or
 from recollect.store import exporting
 from recollect.store.base import (
     Change,
@@ -54,6 +52,7 @@ from recollect.types import (
     Hit,
     HitKind,
     Json,
+    Loop,
     Memory,
     Origin,
     Persona,
@@ -64,15 +63,15 @@ from recollect.types import (
     StoredTurn,
     Turn,
 )
-from recollect.work import cursors
-from recollect.work.status import Status, status
-from recollect.work.worker import Settled, Worker
+from recollect.work.hints import Hints
+from recollect.workshop import Workshop
 
 
-class Recollect(Shelves):
+class Recollect(Workshop):
     """The memory of many users, embedded in a folder or on PostgreSQL.
 
-    `model` is the extractor's (a PydanticAI model or its name), `tokenizer` the family of the model that will answer.
+    `model` is the extractor's (a PydanticAI model or its name, or several to fall back on), `tokenizer` the family of the
+    model that will answer. With `work` the work after the turn is done in this process, while the memory is open.
     """
 
     def __init__(
@@ -85,6 +84,7 @@ class Recollect(Shelves):
         tokenizer: str = "o200k",
         clock: Clock | None = None,
         tenant: str = "default",
+        work: bool = False,
     ) -> None:
         self._store: Store = stores.connect(str(url))
         self._recipe = _recipe(recipe)
@@ -92,7 +92,10 @@ class Recollect(Shelves):
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
         self._recaller = Recaller(open_embedder(embedder))
-        self._model = model
+        self._models = wiring.Models.of(model, stems=stems)
+        self._hints = Hints(self._store.catalog)
+        self._works = work
+        self._beside = AsyncExitStack()
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
         self._flushing: set[asyncio.Task[None]] = set()
 
@@ -109,10 +112,14 @@ class Recollect(Shelves):
 
     async def open(self) -> None:
         await self._store.open()
+        if self._works:
+            await self._beside.enter_async_context(self.working())
 
     async def close(self) -> None:
-        """Writes the snapshots that are still pending and closes the store."""
+        """Ends the work beside, writes the snapshots that are still pending and closes the store."""
+        await self._beside.aclose()
         await self.flush()
+        await self._hints.close()
         await self._store.close()
 
     async def flush(self) -> None:
@@ -147,6 +154,7 @@ class Recollect(Shelves):
                 self._user(user), prepared, rule=sessions.Rule.of(self._recipe.sessions), now=now, also=also
             )
             ids.update(zip(places, done, strict=True))
+            self._hints.note(UserKey(self._tenant, user), now)
         return [ids[place] for place in range(len(turns))]
 
     async def revise(self, *, user: str, turn: str, text: str) -> StoredTurn:
@@ -370,7 +378,10 @@ class Recollect(Shelves):
 
     async def update(self, id: str, *, user: str, **changes: Any) -> Record:
         """A new version with these fields changed: close a loop (status="done"), pin or archive a memory …"""
-        return await editing.update(self._desk(user), id, changes)
+        changed = await editing.update(self._desk(user), id, changes)
+        if isinstance(changed, Loop) and changed.status != "open":
+            await thoughts.let_go(self._user(user), changed, now=self._clock())
+        return changed
 
     async def forget(
         self,
@@ -410,34 +421,6 @@ class Recollect(Shelves):
         self._recaller.forget(UserKey(self._tenant, user))
         return receipt
 
-    # --- the work after the turn --------------------------------------------------------------------------------------
-
-    async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
-        """Runs all work that is due now, for one user or for every user of the tenant."""
-        worker = await self.worker()
-        users = [user] if user is not None else await self.users()
-        return {name: await worker.settle(UserKey(self._tenant, name)) for name in users}
-
-    async def worker(self, *, name: str | None = None) -> Worker[Services]:
-        """A worker on this memory's store, for `recollect work` and for running beside an application."""
-        known = await self._personas.all()
-        services = wiring.by_rules(
-            indexer=self._indexer(),
-            recipe=self._recipe,
-            alike=names.alike,
-            similarity=self._recaller.similarity,
-            personas={persona.id: persona.name for persona in known if persona.id},
-        )
-        return Worker(self._store, STEPS, services, clock=self._clock, name=name or f"worker-{token_hex(4)}")
-
-    async def work_status(self, *, user: str) -> Status:
-        """Where each step of the work stands for a user, with what failed and why."""
-        return await status(self._user(user), now=self._clock())
-
-    async def retry(self, *, user: str, step: str | None = None) -> int:
-        """Makes parked steps due again; how many there were."""
-        return await cursors.retry(self._user(user), step=step, now=self._clock())
-
     # --- out and in ------------------------------------------------------------------------------------------------
 
     async def export(self, *, user: str) -> AsyncIterator[str]:
@@ -447,7 +430,10 @@ class Recollect(Shelves):
 
     async def load(self, file: str | Path, *, user: str | None = None) -> int:
         """Reads an export back, under its own user or another; the number of entries."""
-        return await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
+        whose, count = await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
+        await self.reindex(user=whose)
+        self._hints.note(UserKey(self._tenant, whose), self._clock())
+        return count
 
     async def health(self) -> Health:
         return await self._store.health()

@@ -48,6 +48,8 @@ from recollect.types import (
 LOOPS = 200
 """How many open loops are looked at; a user with more has the oldest left out."""
 SESSIONS = 12
+TURNS = 24
+"""How many earlier turns are candidates: more than any recipe's block of memories has room for."""
 CARDS = 8
 """Of how many entities cards are looked for, best found first."""
 CARD_FACTS = 60
@@ -245,6 +247,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         text=text,
         anchor=anchor.turn.text if anchor.turn else None,
         limit=request.recipe.recall.candidates,
+        turns=TURNS,
         persona=request.persona.id,
         lane=request.lane,
         kinds=("turn", "memory", "episode"),
@@ -304,6 +307,8 @@ async def _quoted(
 
 async def _cards(store: UserStore, request: Request, recalled: Sequence[Recalled], *, known: int) -> tuple[Card, ...]:
     """Cards of the entities that the found memories name."""
+    if "memories" not in request.recipe.order:
+        return ()
     found = [hit.what for hit in recalled if isinstance(hit.what, Memory) and not hit.reason]
     refs = tuple(dict.fromkeys(ref for memory in found for ref in memory.entities))[:CARDS]
     if not refs:

@@ -15,14 +15,14 @@ from urllib.parse import quote
 
 import httpx
 
+from recollect import pages
 from recollect.assemble.diff import Difference, diff
 from recollect.assemble.forgetting import Receipt
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.client.transport import Transport, adapter
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
 from recollect.errors import InvalidInput, NotFound
+from recollect.pages import Page
 from recollect.store.base import Health, StoredSnapshot
 from recollect.store.nouns import NOUNS
 from recollect.types import (
@@ -139,7 +139,7 @@ class Client:
         }
         if ids is not None and not ids:
             return []
-        start = cursors.pack(after) if after else None
+        start = pages.pack(after) if after else None
         return await self._pieces(_user(user, "turns"), StoredTurn, filters, limit=limit, cursor=start)
 
     # --- contexts --------------------------------------------------------------------------------------------------
@@ -396,7 +396,7 @@ class Client:
 
     async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
         """Runs all work that is due now, for one user or for every user of the tenant."""
-        path = "/v1/work/settle" if user is None else _user(user, "work", "settle")
+        path = "/v1/settle" if user is None else _user(user, "settle")
         return await self._service.ask("POST", path, dict[str, Settled])
 
     async def work_status(self, *, user: str) -> Status:
@@ -405,7 +405,7 @@ class Client:
 
     async def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; how many there were."""
-        path = _user(user, "work", "retry")
+        path = _user(user, "retry")
         return (await self._service.ask("POST", path, dict[str, int], params={"step": step}))["count"]
 
     # --- out and in ------------------------------------------------------------------------------------------------
@@ -442,7 +442,7 @@ class Client:
         limit: int,
         after: tuple[datetime, int] | None,
     ) -> list[N]:
-        cursor = cursors.of_place(*after) if after else None
+        cursor = pages.of_place(*after) if after else None
         return await self._pieces(_user(user, PATHS[noun.noun]), noun, filters, limit=limit, cursor=cursor)
 
     async def _pieces(

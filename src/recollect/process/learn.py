@@ -40,6 +40,8 @@ BATCH = 40
 CONTEXT = 2
 """How many earlier turns are read along with the first fresh one."""
 LOOKED_AT = 500
+ENTITIES = 2_000
+"""How many of the newest entities a name is held against for variants; its own exact name is always found."""
 
 
 AGAIN, BACK = "again", "back"
@@ -74,8 +76,9 @@ async def _reread(job: Job[Services], ids: Sequence[str]) -> Effect:
     asked = TurnsById(ids=tuple(ids[:BATCH]))
     turns = [t for t in (await job.store.read(asked))[asked] if t.seq <= job.cursor.position and _readable(t)]
     back, left = _listed(job.cursor, BACK), list[Json](ids[BATCH:])
-    findings = await job.services.extractor(await _passages(job, turns)) if turns else tuple[Finding, ...]()
-    effect = _effect(job, turns, findings, position=job.cursor.position, back=frozenset(map(str, back)))
+    read = job.services.reading(job.cursor.attempts)
+    findings = await read(await _passages(job, turns)) if turns else tuple[Finding, ...]()
+    effect = await _effect(job, turns, findings, position=job.cursor.position, back=frozenset(map(str, back)))
     return replace(effect, body={AGAIN: left, BACK: back} if left else {})
 
 
@@ -88,8 +91,8 @@ async def _read(job: Job[Services]) -> Effect:
     position = entries[-1].seq
     if not turns:
         return Effect(position=position)
-    findings = await job.services.extractor(await _passages(job, turns))
-    return _effect(job, turns, findings, position=position)
+    findings = await job.services.reading(job.cursor.attempts)(await _passages(job, turns))
+    return await _effect(job, turns, findings, position=position)
 
 
 def _readable(turn: StoredTurn) -> bool:
@@ -109,7 +112,7 @@ async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Pas
         Passage(
             turns=(*answers[before[scope]], *fresh),
             fresh=frozenset(turn.id for turn in fresh),
-            persona=job.services.personas.get(scope[0] or "", scope[0] or "the assistant"),
+            persona=job.services.name_of(scope[0]),
             zone=job.view.zone,
             now=job.now,
         )
@@ -117,7 +120,7 @@ async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Pas
     ]
 
 
-def _effect(
+async def _effect(
     job: Job[Services],
     turns: Sequence[StoredTurn],
     findings: Sequence[Finding],
@@ -127,6 +130,12 @@ def _effect(
 ) -> Effect:
     """What was forgotten by itself does not come back, however often its turn is read; only `back` may."""
     candidates = [candidate for finding in findings for candidate in finding.memories]
+    refs = tuple(dict.fromkeys(ref for candidate in candidates for ref in candidate.entities))
+    known, named = RecordList(noun="entity", limit=ENTITIES), RecordsByKey(noun="entity", keys=refs)
+    answers = await job.store.read(known, named)
+    # A variant of a known name leads to that one's memories, so they are asked for as well.
+    settled = _resolved(job, findings, answers, known, named)
+    candidates += [candidate for finding in settled.findings for candidate in finding.memories]
     still = TurnsById(ids=tuple(dict.fromkeys(turn.id for turn in turns)))
     rereads = position == job.cursor.position
     revised = RecordsBySource(turns=tuple(turn.id for turn in turns if turn.version > 1 and not rereads))
@@ -137,16 +146,15 @@ def _effect(
         statuses=("ACTIVE",),
         limit=LOOKED_AT,
     )
-    known = RecordList(noun="entity", limit=LOOKED_AT)
     opened = RecordList(noun="loop", statuses=("open",), limit=LOOKED_AT)
-    erased = Erased(ids=_possible(findings))
+    erased = Erased(ids=_possible((*findings, *settled.findings)))
 
     def decided(answers: Answers) -> Change:
         live = {turn.id: turn for turn in answers[still]}
         fresh = [replace(f, turn=live[f.turn.id]) for f in findings if _same(live.get(f.turn.id), f.turn)]
         taken_back = _taken_back(nouns.all_records(answers[revised]), live)
         gone = {record.id for record in taken_back}
-        resolved = entities.resolve(fresh, nouns.records(answers[known], Entity), alike=job.services.alike, now=job.now)
+        resolved = _resolved(job, fresh, answers, known, named)
         held = [
             memory
             for memory in {m.id: m for m in nouns.records((*answers[by_key], *answers[by_entity]), Memory)}.values()
@@ -173,7 +181,7 @@ def _effect(
             retired_at=job.now if gone else None,
         )
 
-    queries = (still, revised, by_key, by_entity, known, opened, erased)
+    queries = (still, revised, by_key, by_entity, known, named, opened, erased)
     return Effect(position=position, queries=queries, decide=decided)
 
 
@@ -190,6 +198,12 @@ def _loop_id(turn: StoredTurn, candidate: LoopCandidate) -> str:
 
 def _episode_id(memory: str) -> str:
     return derived_id("episode", memory)
+
+def _resolved(
+    job: Job[Services], findings: Sequence[Finding], answers: Answers, known: RecordList, named: RecordsByKey
+) -> entities.Resolved:
+    book = {entity.id: entity for entity in nouns.records((*answers[known], *answers[named]), Entity)}
+    return entities.resolve(findings, tuple(book.values()), alike=job.services.alike, now=job.now)
 
 
 def _same(live: StoredTurn | None, read: StoredTurn) -> bool:

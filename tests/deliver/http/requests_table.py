@@ -66,9 +66,9 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("DELETE", "/v1/users/{user}"): Sample(scope="forget"),
     ("DELETE", "/v1/users/{user}/turns/{id}"): Sample(scope="forget"),
     ("POST", "/v1/users/{user}/forget"): Sample({"lane": "none"}, scope="forget"),
-    ("POST", "/v1/work/settle"): WIDE,
-    ("POST", "/v1/users/{user}/work/settle"): Sample(scope="write"),
-    ("POST", "/v1/users/{user}/work/retry"): Sample(scope="write"),
+    ("POST", "/v1/settle"): WIDE,
+    ("POST", "/v1/users/{user}/settle"): Sample(scope="write"),
+    ("POST", "/v1/users/{user}/retry"): Sample(scope="write"),
     ("GET", "/v1/users/{user}/work"): Sample(),
 }
 SHELVES = ("memories", "episodes", "loops", "thoughts", "summaries", "sessions", "entities", "slots")

@@ -23,12 +23,12 @@ PATIENCE = 60
 TOKEN = re.compile(r"rck_[0-9a-f]{12}_[\w-]{43}")
 
 
-def command(*args: str, data: Path, **variables: str) -> subprocess.Popen[str]:
-    """`recollect …`, as a process."""
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), "HOME": str(data.parent), **variables}
-    with (data.parent / "stderr").open("w") as log:
+def command(*args: str, folder: Path, data: str | None = None, **variables: str) -> subprocess.Popen[str]:
+    """`recollect …`, as a process, on that data or on the folder's own."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), "HOME": str(folder), **variables}
+    with (folder / "stderr").open("w") as log:
         return subprocess.Popen(
-            [sys.executable, "-c", START, *args, "--data", str(data)],
+            [sys.executable, "-c", START, *args, "--data", data or str(folder / "memories")],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -66,10 +66,10 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *args: str, **variables: str) -> Generator[Server]:
+def serving(folder: Path, *args: str, data: str | None = None, **variables: str) -> Generator[Server]:
     """A service that answers, until the block ends."""
     port = free_port()
-    process = command("serve", "--port", str(port), *args, data=folder / "memories", **variables)
+    process = command("serve", "--port", str(port), *args, folder=folder, data=data, **variables)
     server = Server(process=process, port=port, log=folder / "stderr")
     try:
         _wait(server)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,36 +19,9 @@ from recollect import (
     Turn,
 )
 from recollect.assemble import recipe_book
-from recollect.client import Client, SyncClient
 from recollect.errors import AccessDenied, NotPermitted
 from recollect.testing import FakeClock
 from tests.deliver.http.running import Running
-
-WITHOUT_SERVICE = {"flush", "for_tenant", "worker"}
-"""Calls that are about an engine in this process."""
-ELSEWHERE: dict[str, set[str]] = {"backup": {"progress"}}
-"""Arguments that make no sense from afar."""
-
-
-def calls_of(cls: type) -> dict[str, inspect.Signature]:
-    members = inspect.getmembers(cls, inspect.isfunction)
-    return {name: inspect.signature(call) for name, call in members if not name.startswith("_")}
-
-
-def test_the_client_has_every_call_of_the_library() -> None:
-    assert calls_of(Recollect).keys() - calls_of(Client).keys() == WITHOUT_SERVICE
-    assert calls_of(Client).keys() - calls_of(Recollect).keys() == set()
-
-
-def test_the_calls_take_the_same_arguments() -> None:
-    ours, theirs = calls_of(Client), calls_of(Recollect)
-    for name in ours.keys() & theirs.keys():
-        expected = [(p.name, p.kind) for p in theirs[name].parameters.values() if p.name not in ELSEWHERE.get(name, ())]
-        assert [(p.name, p.kind) for p in ours[name].parameters.values()] == expected, name
-
-
-def test_the_blocking_client_has_every_call_of_the_client() -> None:
-    assert calls_of(Client).keys() - set(dir(SyncClient)) == set()
 
 
 async def test_turns_come_back_as_the_library_gives_them(service: Running, clock: FakeClock) -> None:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Turn, errors
-from recollect.deliver import cursors
+from recollect import Turn, errors, pages
 from recollect.deliver.http import failures, tracing
 from recollect.deliver.http.buckets import Buckets
+from recollect.deliver.http.pressure import Turns
 from recollect.errors import InvalidInput, RateLimited, RecollectError
 from recollect.settings import PREFIX, Settings
 from recollect.testing import FakeClock
@@ -96,6 +96,37 @@ async def test_no_more_are_worked_on_or_wait_than_allowed(tmp_path: Path, clock:
     assert most == 2
 
 
+async def test_the_newest_goes_first_and_no_turn_is_lost() -> None:
+    turns = Turns(1, waiting=3, patience=60)
+    served: list[int] = []
+
+    async def ask(number: int) -> None:
+        if await turns.take():
+            served.append(number)
+            await asyncio.sleep(0)
+            turns.give()
+
+    assert await turns.take()
+    waiting = [asyncio.create_task(ask(number)) for number in range(5)]
+    await asyncio.sleep(0)
+    waiting[1].cancel()
+    turns.give()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert served == [2, 0], "3 and 4 found the queue full, 1 gave up"
+    assert await turns.take(), "and the turn is there again"
+
+
+async def test_a_turn_handed_to_somebody_who_leaves_is_handed_on() -> None:
+    turns = Turns(1, waiting=2, patience=60)
+    assert await turns.take()
+    leaving = asyncio.create_task(turns.take())
+    await asyncio.sleep(0)
+    turns.give()
+    leaving.cancel()
+    await asyncio.gather(leaving, return_exceptions=True)
+    assert await asyncio.wait_for(turns.take(), 1)
+
+
 async def test_who_waits_too_long_is_told_so(tmp_path: Path, clock: FakeClock) -> None:
     settings = QUICK.model_copy(update={"concurrency": 1, "waiting": 5, "patience_seconds": 0.01})
     async with running(str(tmp_path / "m"), settings=settings, clock=clock) as service:
@@ -164,11 +195,11 @@ async def test_pages_hold_while_things_are_added(service: Running, clock: FakeCl
 @given(st.text())
 def test_a_cursor_of_somebodys_own_is_refused_or_read(cursor: str) -> None:
     try:
-        at, seq = cursors.place(cursor) or (None, 0)
+        at, seq = pages.place(cursor) or (None, 0)
     except InvalidInput:
         return
     assert at is not None
-    assert cursors.place(cursors.of_place(at, seq)) == (at, seq)
+    assert pages.place(pages.of_place(at, seq)) == (at, seq)
 
 
 def every_error() -> list[type[RecollectError]]:

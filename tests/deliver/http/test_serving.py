@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import threading
@@ -15,9 +16,11 @@ import pytest
 
 from recollect import Turn
 from recollect.client import SyncClient
+from recollect.deliver.cli.commands import COMMANDS
 from recollect.deliver.http.serving import admit, is_loopback
 from recollect.errors import InvalidInput
 from recollect.settings import Settings
+from tests.architecture.source import ROOT
 from tests.deliver.http.server import Server, command, serving
 
 SECRET = "xyzzy-plugh"
@@ -85,13 +88,13 @@ def test_several_processes_are_one_service(tmp_path: Path) -> None:
 
 
 def test_a_key_that_lasts(tmp_path: Path) -> None:
-    made = command("keys", "create", "--json", data=tmp_path / "memories")
+    made = command("keys", "create", "--json", folder=tmp_path)
     key = json.loads(made.communicate()[0])
     with serving(tmp_path) as server:
         assert "rck_" not in server.log.read_text(), "no key is printed where there is one"
         with SyncClient(server.url, key["token"]) as client:
             assert client.head(user="ana") == 0
-        revoked = command("keys", "revoke", key["id"], data=tmp_path / "memories")
+        revoked = command("keys", "revoke", key["id"], folder=tmp_path)
         assert revoked.wait(60) == 0
         revoked.communicate()
         until = time.monotonic() + 30
@@ -102,7 +105,7 @@ def test_a_key_that_lasts(tmp_path: Path) -> None:
 
 
 def test_it_does_not_listen_elsewhere_without_keys(tmp_path: Path) -> None:
-    refused = command("serve", "--host", "0.0.0.0", "--port", "0", data=tmp_path / "memories")
+    refused = command("serve", "--host", "0.0.0.0", "--port", "0", folder=tmp_path)
     assert refused.wait(60) == 2
     refused.communicate()
     assert "keys create" in (tmp_path / "stderr").read_text()
@@ -183,3 +186,44 @@ def _resident(process: int) -> int:
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
     raise AssertionError("a process has a size")
+
+
+def test_it_serves_from_postgresql(tmp_path: Path, postgres_url: str) -> None:
+    with serving(tmp_path, data=postgres_url) as server, SyncClient(server.url, server.token()) as client:
+        client.record(Turn("ana", "user", "I start at Acme on Monday!"))
+        assert client.search(user="ana", query="Acme")
+        assert client.health().backend == "postgresql"
+        assert server.stop() == -signal.SIGTERM
+
+
+def commands_of_deployment() -> list[str]:
+    """What the container image, the compose file and the units run, as one types it."""
+    compose = (ROOT / "compose.yaml").read_text()
+    image = (ROOT / "Dockerfile").read_text()
+    units = [path.read_text() for path in sorted((ROOT / "deploy").glob("*.service"))]
+    found = [" ".join(json.loads(words)) for words in re.findall(r"^    command: (\[.*\])$", compose, re.MULTILINE)]
+    found += [" ".join(json.loads(words)) for words in re.findall(r"^CMD (\[.*\])$", image, re.MULTILINE)]
+    return found + [
+        words for unit in units for words in re.findall(r"^ExecStart=\S+/recollect (.*)$", unit, re.MULTILINE)
+    ]
+
+
+def test_what_deployments_run_is_there(tmp_path: Path) -> None:
+    found = commands_of_deployment()
+    assert len(found) == 5
+    for words in found:
+        known = max((c.name for c in COMMANDS if words.startswith(c.name)), key=len, default=None)
+        assert known, words
+        options = [word for word in words.removeprefix(known).split() if word.startswith("--")]
+        shown = command(*known.split(), "--help", folder=tmp_path)
+        help_text = shown.communicate()[0]
+        assert all(option in help_text for option in options), words
+
+
+def test_the_image_is_built_from_what_is_there() -> None:
+    image = (ROOT / "Dockerfile").read_text()
+    copied = [word for line in re.findall(r"^COPY (?!--from)(.*) \S+$", image, re.MULTILINE) for word in line.split()]
+    assert copied
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert [name for name in copied if f"!{name}" not in ignored] == []

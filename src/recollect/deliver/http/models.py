@@ -23,8 +23,8 @@ from pydantic import (
 )
 from typing_extensions import TypeAliasType
 
-from recollect.deliver.cursors import LARGEST
 from recollect.errors import InvalidInput
+from recollect.pages import LARGEST
 from recollect.store.nouns import NOUNS
 from recollect.types import HitKind, Json, Origin, Part, RecordKind, Role, Stage, Turn
 

@@ -15,7 +15,7 @@ import psycopg
 from recollect.errors import StoreUnavailable
 from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Query, Written
 from recollect.store.catalog import UserKey
-from recollect.store.postgres.connections import Connection, Connections, fetch, query, run
+from recollect.store.postgres.connections import Connection, Connections, apply, fetch, query, run
 from recollect.store.postgres.layout import APPLICATION
 from recollect.store.postgres.reading import Batch, Person, Statement
 from recollect.store.postgres.rows import Fetched
@@ -141,7 +141,7 @@ class PostgresUserStore:
             statements.append(self._ask("register", tenant=self._key.tenant, name=self._key.user))
         try:
             async with connection.pipeline():
-                await run(connection, statements)
+                await apply(connection, statements)
                 await connection.execute(_COMMIT)
         except psycopg.OperationalError as error:
             if connection.closed:

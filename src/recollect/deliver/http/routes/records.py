@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
+from recollect import pages
 from recollect.deliver.http import models, paging
 from recollect.deliver.http.idempotency import IdempotencyKey, derived
 from recollect.deliver.http.models import Known, Name, Strict, Versions, given, reply
 from recollect.deliver.http.subjects import Changing, Reading, Subject, Writing
 from recollect.errors import NotFound
+from recollect.pages import Page
 from recollect.types import (
     Entity,
     Episode,
@@ -101,7 +101,7 @@ def _listings() -> APIRouter:
             status=_status(status),
             entity=entity,
             limit=limit,
-            after=cursors.place(cursor),
+            after=pages.place(cursor),
             known=known,
         )
         return _page(found, Memory, limit=limit, more=entity is None)
@@ -149,7 +149,7 @@ def _listings() -> APIRouter:
     ) -> Response:
         """Summaries, newest first."""
         found = await subject.memory.summaries(
-            user=subject.user, persona=persona, limit=limit, after=cursors.place(cursor)
+            user=subject.user, persona=persona, limit=limit, after=pages.place(cursor)
         )
         kept = [summary for summary in found if kind in (None, summary.kind)]
         return reply(Page[Summary](items=kept, next=paging.after(found, limit=limit)), Page[Summary])
@@ -182,7 +182,7 @@ async def _listed(
     cursor: str | None,
     **filters: object,
 ) -> Response:
-    found = await call(user=subject.user, limit=limit, after=cursors.place(cursor), **filters)
+    found = await call(user=subject.user, limit=limit, after=pages.place(cursor), **filters)
     return _page(found, cls, limit=limit)
 
 

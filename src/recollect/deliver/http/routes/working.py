@@ -13,13 +13,13 @@ from recollect.work.worker import Settled
 router = APIRouter(tags=["work"])
 
 
-@router.post("/v1/work/settle", response_model=dict[str, Settled])
+@router.post("/v1/settle", response_model=dict[str, Settled])
 async def settle_all(tenancy: Administering) -> Response:
     """Runs all due work of all users of the tenant."""
     return reply(await tenancy.memory.settle(), dict[str, Settled])
 
 
-@router.post("/v1/users/{user}/work/settle", response_model=dict[str, Settled])
+@router.post("/v1/users/{user}/settle", response_model=dict[str, Settled])
 async def settle(subject: Changing) -> Response:
     """Runs the user's due work."""
     return reply(await subject.memory.settle(user=subject.user), dict[str, Settled])
@@ -31,7 +31,7 @@ async def work_status(subject: Reading) -> Response:
     return reply(await subject.memory.work_status(user=subject.user), Status)
 
 
-@router.post("/v1/users/{user}/work/retry", response_model=Done)
+@router.post("/v1/users/{user}/retry", response_model=Done)
 async def retry(
     subject: Changing, step: Annotated[Name | None, Query(description="Only this step.")] = None
 ) -> Response:

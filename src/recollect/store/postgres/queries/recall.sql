@@ -39,6 +39,10 @@ where not exists (
 order by w.seq
 limit %(limit)s
 
+-- name: insert_vector
+-- The vector of an entry that the same transaction writes.
+insert into vectors (user_id, embedder, seq, data) values (%(user)s, %(embedder)s, %(seq)s, %(data)s)
+
 -- name: put_vector
 -- A vector for an entry of this user that is there; replaces one of the same embedder.
 insert into vectors (user_id, embedder, seq, data)
