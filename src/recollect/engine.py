@@ -18,7 +18,7 @@ from recollect import store as stores
 from recollect.assemble import gather, personas, prefix, recipe_book, replaying, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
-from recollect.assemble.forgetting import Receipt, What, forget
+from recollect.assemble.forgetting import Receipt, Source, What, forget
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
@@ -54,6 +54,7 @@ from recollect.types import (
     Json,
     Loop,
     Memory,
+    Origin,
     Persona,
     Profile,
     Record,
@@ -394,9 +395,17 @@ class Recollect(Workshop):
         lane: str | None = None,
         persona: str | None = None,
         before: datetime | None = None,
+        origin: Origin | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
         everything: bool = False,
+        dry_run: bool = False,
     ) -> Receipt:
-        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
+        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes.
+
+        `origin`, `conversation` and `speaker` together name a source: everything that came from it goes.
+        `dry_run` only counts.
+        """
         what = What(
             turn=turn,
             memory=memory,
@@ -404,10 +413,13 @@ class Recollect(Workshop):
             lane=lane,
             persona=persona,
             before=before and instant(before, name="before"),
+            source=Source.of(origin=origin, conversation=conversation, speaker=speaker),
             everything=everything,
         )
         await self.flush()
-        receipt = await forget(self._user(user), what, now=self._clock())
+        receipt = await forget(
+            self._user(user), what, indexer=self._indexer(), now=self._clock(), dry_run=dry_run
+        )
         self._recaller.forget(UserKey(self._tenant, user))
         return receipt
 
