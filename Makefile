@@ -44,6 +44,7 @@ bench: $(VENV)/test.stamp ## run every benchmark in bench/
 
 docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line, recipes, and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py
+	$(BIN)/python scripts/architecture_map.py
 	$(BIN)/python scripts/reference_pages.py
 	$(BIN)/python scripts/dependency_costs.py
 

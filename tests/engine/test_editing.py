@@ -136,7 +136,7 @@ async def test_export_load_export_is_byte_equal(
     assert again[1:] == lines[1:]
     await memory.load(file, user="bo")
     assert [line async for line in memory.export(user="bo")] == again, "loading again changes nothing"
-    found = await memory.search(user="bo", query="austin")
+    found = await memory.search(user="bo", query="austin", kinds=["memory"])
     assert [hit.text for hit in found] == ["Lives in Austin"]
 
 

@@ -1,6 +1,6 @@
 """A recipe: what a context is made of, as data.
 
-Every number that the four products of the seeds disagree on is a field here and a line in a TOML file, none a
+Every number on which products disagree is a field here and a line in a TOML file, none a
 constant in code. A recipe may extend another: tables are merged, everything else is replaced.
 """
 
