@@ -11,6 +11,7 @@ from recollect.deliver.cli import (
     conversation,
     demo,
     doctor,
+    evaluation,
     keys,
     moving,
     people,
@@ -140,6 +141,13 @@ COMMANDS: tuple[Command, ...] = (
         run=contexts.backtest,
         calls=("backtest",),
         examples=("recollect backtest --user ana --persona nikita --recipe companion-text",),
+    ),
+    Command(
+        name="eval",
+        topic="Contexts",
+        run=evaluation.evaluate,
+        calls=("record", "settle", "search", "context"),
+        sketches=("recollect eval conversations.jsonl.gz", "recollect eval talks.jsonl --first 3 -o talks.json"),
     ),
     Command(
         name="remember",
