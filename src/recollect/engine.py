@@ -174,14 +174,14 @@ class Recollect(Shelves):
     ) -> list[StoredTurn]:
         """Turns in the conversation's order; None means all. `after` continues from a turn's `place`; `before` gives the
         newest ones that stand before a place, and takes neither session nor times."""
-        whose = {"persona": everything_or(persona), "lane": everything_or(lane), "known": known}
+        whose, where = everything_or(persona), everything_or(lane)
         query: TurnsById | Window | TurnList
         if ids is not None:
             query = TurnsById(ids=tuple(ids), known=known)
         elif before is not None:
             if session is not None or since is not None or until is not None or after:
                 raise InvalidInput("before= lists the newest turns; it goes with persona, lane, limit and known alone")
-            query = Window(before=before, limit=limit, **whose)
+            query = Window(before=before, limit=limit, persona=whose, lane=where, known=known)
         else:
             query = TurnList(
                 after=after,
@@ -189,7 +189,9 @@ class Recollect(Shelves):
                 session=session,
                 since=since and instant(since, name="since"),
                 until=until and instant(until, name="until"),
-                **whose,
+                persona=whose,
+                lane=where,
+                known=known,
             )
         return list((await self._user(user).read(query))[query])
 

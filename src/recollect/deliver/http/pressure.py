@@ -7,6 +7,7 @@ import asyncio
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from recollect.deliver.http import pages
 from recollect.deliver.http.failures import send_error
 from recollect.deliver.http.gate import OPEN, SIGNED
 from recollect.deliver.http.metrics import Metrics
@@ -18,7 +19,7 @@ URGENT = (*OPEN, *(path for path in SIGNED if path.startswith("/v1/voice/")))
 
 
 def _is_urgent(path: str) -> bool:
-    return path in URGENT
+    return path in URGENT or pages.needs_no_turn(path)
 
 
 class Pressure:
