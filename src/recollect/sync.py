@@ -97,6 +97,8 @@ class Recollect(Blocking[Async]):
     backtest = blocking(Async.backtest)
     define_persona = blocking(Async.define_persona)
     personas = blocking(Async.personas)
+    define_recipe = blocking(Async.define_recipe)
+    recipes = blocking(Async.recipes)
     set_user = blocking(Async.set_user)
     user = blocking(Async.user)
     users = blocking(Async.users)

@@ -258,9 +258,22 @@ COMMANDS: tuple[Command, ...] = (
             'recollect state --user ana --persona nikita chapter=3 emotion="proud of Ana"',
         ),
     ),
-    Command(name="recipes list", topic="Recipes", run=recipes.listed, examples=("recollect recipes list",)),
+    Command(
+        name="recipes list",
+        topic="Recipes",
+        run=recipes.listed,
+        calls=("recipes",),
+        examples=("recollect recipes list",),
+    ),
     Command(name="recipes show", topic="Recipes", run=recipes.shown, examples=("recollect recipes show companion",)),
     Command(name="recipes check", topic="Recipes", run=recipes.checked, sketches=("recollect recipes check my.toml",)),
+    Command(
+        name="recipes save",
+        topic="Recipes",
+        run=recipes.saved,
+        calls=("define_recipe",),
+        sketches=("recollect recipes save my.toml",),
+    ),
     Command(
         name="settle",
         topic="Service",
