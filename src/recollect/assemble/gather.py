@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from recollect import keys
 from recollect.assemble import select
 from recollect.assemble.material import Material
+from recollect.assemble.reaching import beyond
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
@@ -19,6 +20,7 @@ from recollect.recall.blends import Boosts, Shares
 from recollect.recall.searching import Blending, Search
 from recollect.store import nouns
 from recollect.store.base import (
+    ANY,
     Answers,
     Head,
     Query,
@@ -251,7 +253,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         limit=request.recipe.recall.candidates,
         turns=TURNS,
         persona=request.persona.id,
-        lane=request.lane,
+        lane=ANY if request.recipe.recall.other_lanes == "always" else request.lane,
         kinds=("turn", "memory", "episode"),
         blending=blending(request.recipe),
         now=request.now,
@@ -259,7 +261,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         known=known,
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
-    return material, ask
+    return await beyond(store, material, request.recipe, running=running, known=request.known), ask
 
 
 async def _lasting(
