@@ -17,14 +17,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import apsw
 import numpy as np
 
 from bench.measuring import save, spread, table
 from recollect import Recollect, Turn
+from recollect.store.catalog import UserKey
 from recollect.text.analyse import stems
-from recollect.store.base import UserKey
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SYLLABLES = ("gar", "tel", "mor", "vin", "sol", "ket", "bra", "lun", "pid", "rus", "den", "ling", "mer", "ka", "field")
@@ -84,7 +85,7 @@ async def cold(folder: Path, user: str, *, at: datetime, rng: random.Random) -> 
 def bare(folder: Path, user: str, *, rows: int, rng: random.Random) -> list[float]:
     """One full-text query and one vector scan of as many rows, by themselves."""
     digest = UserKey("default", user).digest
-    db = apsw.Connection(str(folder / "users" / digest[:2] / f"{digest}.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    db: Any = apsw.Connection(str(folder / "users" / digest[:2] / f"{digest}.db"), flags=apsw.SQLITE_OPEN_READONLY)
     [(fts,)] = db.execute("select name from sqlite_schema where sql like 'create virtual table%fts5%' limit 1")
     matrix = np.random.default_rng(1).standard_normal((max(rows, 1), 256), dtype=np.float32)
     seconds: list[float] = []

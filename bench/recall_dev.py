@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from splintr import Tokenizer
 
 from bench.dev_sets import SETS, Asked, Conversation, conversations
-from recollect.text.analyse import stems
 from recollect.recall.embed.base import Embedder
 from recollect.recall.embed.onnx import onnx_embedder
 from recollect.recall.embed.static import static_embedder
@@ -31,6 +30,7 @@ from recollect.recall.query import Period, Question, understand
 from recollect.recall.rank import DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
 from recollect.recall.traits import traits
 from recollect.recall.vectors import Matrix, Vectors
+from recollect.text.analyse import stems
 
 Scores = NDArray[np.float64]
 Ranges = Callable[..., Sequence[Period]]
@@ -258,7 +258,9 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder for a slow embedder's vectors")
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--json", type=Path, help="also write the results here")
+    parser.add_argument("--without", nargs="+", default=[], metavar="WEIGHT", help="set these weights to 0")
     arguments = parser.parse_args()
+    weights = replace(DEFAULT, **dict.fromkeys(arguments.without, 0.0))
     embedder: Embedder | None = None
     if arguments.embedder == "static":
         embedder = static_embedder()
@@ -266,7 +268,7 @@ def main() -> None:
         embedder = onnx_embedder(arguments.embedder, folder=arguments.folder)
     ranges = load_ranges()
     results = {
-        name: run(name, embedder=embedder, cache=arguments.cache, ranges=ranges, weights=DEFAULT)
+        name: run(name, embedder=embedder, cache=arguments.cache, ranges=ranges, weights=weights)
         for name in arguments.sets
     }
     for name, result in results.items():

@@ -100,9 +100,7 @@ def measure(dependency: Dependency) -> Cost:
 def measure_import(module: str) -> tuple[float, ...]:
     """Milliseconds of several imports; one before them warms the caches."""
     command = [sys.executable, "-X", "importtime", "-c", f"import {module}"]
-    reports = [
-        subprocess.run(command, check=True, capture_output=True, text=True).stderr for _ in range(RUNS + 1)
-    ]
+    reports = [subprocess.run(command, check=True, capture_output=True, text=True).stderr for _ in range(RUNS + 1)]
     return tuple(parse_import_time(report, module) for report in reports[1:])
 
 
@@ -123,9 +121,7 @@ def _closure(dependency: Dependency) -> set[str]:
 
 
 def _size(installed: Distribution) -> int:
-    paths = [
-        Path(str(installed.locate_file(file))) for file in installed.files or () if file.suffix != ".pyc"
-    ]
+    paths = [Path(str(installed.locate_file(file))) for file in installed.files or () if file.suffix != ".pyc"]
     return sum(path.stat().st_size for path in paths if path.is_file())
 
 

@@ -64,9 +64,7 @@ def _marks_below(node: ast.AST, *, file: str, path: tuple[str, ...]) -> Iterator
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.req":
         for argument in node.args:
             if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
-                raise RequirementError(
-                    f"{file}:{node.lineno}: a req mark takes the ids of rows as plain strings"
-                )
+                raise RequirementError(f"{file}:{node.lineno}: a req mark takes the ids of rows as plain strings")
             yield argument.value, Proof(file=file, name="::".join(path) or "all of it")
     for child in ast.iter_child_nodes(node):
         yield from _marks_below(child, file=file, path=path)

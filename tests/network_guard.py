@@ -35,9 +35,7 @@ def is_local(address: object) -> bool:
 def _guard(event: str, arguments: tuple[object, ...]) -> None:
     position = _ADDRESS_ARGUMENT.get(event)
     if position is not None and not is_local(arguments[position]):
-        raise NetworkBlockedError(
-            f"a test tried to reach {arguments[position]!r} ({event}); only loopback is allowed"
-        )
+        raise NetworkBlockedError(f"a test tried to reach {arguments[position]!r} ({event}); only loopback is allowed")
 
 
 def install() -> None:

@@ -27,9 +27,7 @@ def test_this_machine_is_local(address: object) -> None:
     assert is_local(address)
 
 
-@pytest.mark.parametrize(
-    "address", [(ELSEWHERE, 80), ("example.com", 443), ("2001:db8::1", 80, 0, 0), "example.com"]
-)
+@pytest.mark.parametrize("address", [(ELSEWHERE, 80), ("example.com", 443), ("2001:db8::1", 80, 0, 0), "example.com"])
 def test_other_machines_are_not(address: object) -> None:
     assert not is_local(address)
 

@@ -24,9 +24,7 @@ def system_clock() -> datetime:
 def instant(value: datetime, *, name: str = "at") -> datetime:
     """`value` in UTC, or a clear error for a naive time or one before 1970."""
     if value.tzinfo is None:
-        raise InvalidInput(
-            f"{name}={value!r} has no time zone; pass an aware datetime, such as one ending in Z"
-        )
+        raise InvalidInput(f"{name}={value!r} has no time zone; pass an aware datetime, such as one ending in Z")
     try:
         utc = value.astimezone(UTC)
     except OverflowError as error:

@@ -27,25 +27,35 @@ class Settings(BaseModel):
     model: str | None = Field(default=None, description="The model that extracts and summarises; with none, rules do.")
     tokenizer: str = Field(default="o200k", description="The tokenizer family of the model that will answer.")
 
-    host: str = Field(default="127.0.0.1", description="The address to listen on; one that is not loopback needs a key.")
+    host: str = Field(
+        default="127.0.0.1", description="The address to listen on; one that is not loopback needs a key."
+    )
     port: int = Field(default=8080, ge=0, le=65_535, description="The port to listen on; 0 takes a free one.")
     workers: Amount = Field(default=1, description="Processes that serve.")
-    upstream: str | None = Field(default=None, description="The OpenAI-compatible server that chat requests are passed on to.")
-
-    concurrency: Amount = Field(default=8, description="Requests that one process works on at the same time.")
-    waiting: int = Field(default=16, ge=0, description="Requests that may wait for their turn; more are answered 503.")
-    patience_seconds: Seconds = Field(
-        default=1.0, description="How long a request waits for its turn before it is answered 503."
+    upstream: str | None = Field(
+        default=None, description="The OpenAI-compatible server that chat requests are passed on to."
     )
-    rate: float = Field(default=100.0, ge=0, description="Requests a second of one key, over all processes; 0 sets no limit.")
+
+    concurrency: Amount = Field(default=4, description="Requests that one process works on at the same time.")
+    waiting: int = Field(default=32, ge=0, description="Requests that may wait for their turn; more are answered 503.")
+    patience_seconds: Seconds = Field(
+        default=0.5, description="How long a request waits for its turn before it is answered 503."
+    )
+    rate: float = Field(
+        default=100.0, ge=0, description="Requests a second of one key, over all processes; 0 sets no limit."
+    )
     burst: Amount = Field(default=200, description="Requests that a key may send at once.")
 
     body_limit: Amount = Field(default=4 * MIB, description="The largest request body, in bytes.")
     import_limit: Amount = Field(default=256 * MIB, description="The largest file that can be imported, in bytes.")
-    buffer_limit: Amount = Field(default=64 * MIB, description="Request bodies that one process holds in memory, in bytes.")
+    buffer_limit: Amount = Field(
+        default=64 * MIB, description="Request bodies that one process holds in memory, in bytes."
+    )
     body_seconds: Seconds = Field(default=10.0, description="How long a request body may take to arrive.")
     send_seconds: Seconds = Field(default=30.0, description="How long a client may take to read a piece of the answer.")
-    stop_seconds: Amount = Field(default=20, description="How long running requests may take to finish when the service stops.")
+    stop_seconds: Amount = Field(
+        default=20, description="How long running requests may take to finish when the service stops."
+    )
 
     key_seconds: float = Field(
         default=1.0, ge=0, description="How long a key that was checked is believed; a revoked one ends then."
@@ -61,7 +71,9 @@ class Settings(BaseModel):
     telegram_secret: SecretStr | None = Field(
         default=None, description="The secret token of the Telegram webhook; with none, it is closed."
     )
-    telegram_bot: int = Field(default=0, description="The id of the Telegram bot (the number before the colon of its token).")
+    telegram_bot: int = Field(
+        default=0, description="The id of the Telegram bot (the number before the colon of its token)."
+    )
     telegram_username: str | None = Field(default=None, description="The Telegram bot's name, without @.")
     telegram_persona: str | None = Field(default=None, description="The persona that speaks on Telegram.")
     telegram_tenant: str = Field(default="default", description="The tenant whose users write on Telegram.")
@@ -75,7 +87,9 @@ class Settings(BaseModel):
         default=None, description="The secret that signs ElevenLabs' post-call webhook; none closes it."
     )
     vapi_secret: SecretStr | None = Field(default=None, description="The secret of Vapi's server URL; none closes it.")
-    vapi_assistant: str | None = Field(default=None, description="The Vapi assistant that answers; with none, the one called.")
+    vapi_assistant: str | None = Field(
+        default=None, description="The Vapi assistant that answers; with none, the one called."
+    )
     retell_secret: SecretStr | None = Field(
         default=None, description="The API key that signs Retell's webhooks; none closes them."
     )

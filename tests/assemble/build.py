@@ -44,9 +44,7 @@ PERSONA = Persona(
 PROFILE = Profile(id="profile", at=NOW, zone="Europe/Berlin")
 
 
-def turn(
-    number: int, text: str, *, role: Role | None = None, parts: Sequence[Part] = (), **fields: Any
-) -> StoredTurn:
+def turn(number: int, text: str, *, role: Role | None = None, parts: Sequence[Part] = (), **fields: Any) -> StoredTurn:
     """Turn `number`, from the user when it is odd, a minute after the one before."""
     speaker: Role = role or ("user" if number % 2 else "assistant")
     whole = StoredTurn(
@@ -76,9 +74,7 @@ def turn(
     return replace(whole, **fields)
 
 
-def turns(
-    count: int, text: str = "turn {}: nothing much happened", *, first: int = 1
-) -> tuple[StoredTurn, ...]:
+def turns(count: int, text: str = "turn {}: nothing much happened", *, first: int = 1) -> tuple[StoredTurn, ...]:
     return tuple(turn(number, text.format(number)) for number in range(first, first + count))
 
 
@@ -132,9 +128,7 @@ def everything(**fields: Any) -> Material:
         "profile": replace(PROFILE, name="Ana", stage="COMFORTABLE"),
         "window": turns(8),
         "last_interaction": NOW - timedelta(hours=3),
-        "state": state(
-            chapter=2, relationship_score=61, metrics={"intimacy": 40, "trust": 55}, conflict="none"
-        ),
+        "state": state(chapter=2, relationship_score=61, metrics={"intimacy": 40, "trust": 55}, conflict="none"),
         "today": summary(
             "day", "Work was long.", kind="daily", detail={"key_moments": ["Got the job", "Lunch with John"]}
         ),
@@ -190,12 +184,17 @@ def made(recipe: str | Recipe, given: Material, *, counting: Tokenizer = O200K) 
 
 def block(context: Assembled, title: str) -> Block:
     """The one block of that title."""
-    (found,) = [found for found in blocks(context.system) if found.title == title]
+    (found,) = [found for found in all_blocks(context) if found.title == title]
     return found
 
 
+def all_blocks(context: Assembled) -> list[Block]:
+    """Those of the system text, then those that follow the history."""
+    return [*blocks(context.system), *blocks("".join(piece.text for piece in context.tail))]
+
+
 def titles(context: Assembled) -> list[str]:
-    return [found.title for found in blocks(context.system)]
+    return [found.title for found in all_blocks(context)]
 
 
 def shown(context: Assembled, section: str) -> list[Item]:
@@ -204,9 +203,7 @@ def shown(context: Assembled, section: str) -> list[Item]:
 
 def left_out(context: Assembled, section: str) -> dict[str, str]:
     """Ids and reasons, each once."""
-    found = [
-        (item.id, item.reason) for item in context.items if item.section == section and not item.included
-    ]
+    found = [(item.id, item.reason) for item in context.items if item.section == section and not item.included]
     assert len(dict(found)) == len(found)
     return dict(found)
 

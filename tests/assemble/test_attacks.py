@@ -22,6 +22,7 @@ from tests.assemble.build import (
     NOW,
     O200K,
     PROFILE,
+    all_blocks,
     episode,
     loop,
     material,
@@ -47,9 +48,7 @@ def every_block(without: set[str]) -> Recipe:
     fields |= {"name": "everything", "order": order, "trim": trimmed, "last_resort": []}
     fields["total"] = {"target": LARGE, "cap": 30 * LARGE, "reserve": 0}
     fields["groups"] = {
-        section: {"sections": [section], "target": LARGE, "cap": LARGE}
-        for section in order
-        if section != "notice"
+        section: {"sections": [section], "target": LARGE, "cap": LARGE} for section in order if section != "notice"
     }
     fields["history"] |= {"delivery": "transcript", "quoted": LARGE, "turn": LARGE}
     fields["last_time"] = {"sentences": 10_000, "detail": True}
@@ -74,9 +73,7 @@ def attacked(attack: str) -> Any:
         last_interaction=NOW,
         state=state(chapter=text["relationship"]),
         today=summary("d", text["today"], kind="daily", detail={"key_moments": [text["today"]]}),
-        last_time=summary(
-            "s", text["last_time"], kind="session", detail={"what_mattered": [text["last_time"]]}
-        ),
+        last_time=summary("s", text["last_time"], kind="session", detail={"what_mattered": [text["last_time"]]}),
         rolling=summary("r", text["rolling"], kind="rolling"),
         lane_summary=summary("l", "", kind="lane", detail={"goals": [text["lane_summary"]]}),
         other_lanes=(summary("o", text["other_lanes"], kind="lane", lane=attack[:100]),),
@@ -99,9 +96,7 @@ def attacked(attack: str) -> Any:
 
 def attack_texts() -> list[str]:
     if not ATTACKS.exists():
-        pytest.skip(
-            f"NOT TESTED: {ATTACKS} is missing; set RECOLLECT_EVAL_DATA to the folder of evaluation data"
-        )
+        pytest.skip(f"NOT TESTED: {ATTACKS} is missing; set RECOLLECT_EVAL_DATA to the folder of evaluation data")
     with gzip.open(ATTACKS, "rt", encoding="utf-8") as lines:
         return [json.loads(line)["text"] for line in lines]
 
@@ -110,12 +105,12 @@ def attack_texts() -> list[str]:
 @pytest.mark.parametrize("without", [("memories", "spine"), ("long_term", "loops")])
 def test_stored_text_cannot_leave_its_block(without: tuple[str, str]) -> None:
     recipe = every_block({*without, "earlier"})
-    written = [section for section in recipe.order if not HEADINGS[section].trusted]
+    written: list[SectionId] = [section for section in recipe.order if not HEADINGS[section].trusted]
     expected = [HEADINGS[section].title.replace("{persona}", "NIKITA") for section in written]
     marker = re.compile(r"\s*\[(/|[A-Z])")
     for attack in attack_texts():
         context = assemble(recipe, attacked(attack), O200K)
-        found = blocks(context.system)
+        found = all_blocks(context)
         assert [block.title for block in found] == expected, attack
         for section, block in zip(written, found, strict=True):
             assert section == "situation" or any(END.format(section) in line for line in block.lines), attack

@@ -1,4 +1,4 @@
-"""Budgets hold for any material: never over a cap, and what must stay stays. All recipes, a real tokenizer."""
+"""Budgets hold for any material: never over a cap, and what must stay stays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from recollect.assemble.assembled import Assembled
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.recipe_book import load, names
-from recollect.assemble.render import blocks
 from recollect.assemble.snapshot import rebuilt, taken
 from recollect.errors import ImpossibleBudget
 from recollect.ingest.hygiene import visible
@@ -26,6 +25,7 @@ from recollect.types import (
     Part,
     Persona,
     Recalled,
+    Role,
     StoredTurn,
     Thinking,
     ToolCall,
@@ -34,6 +34,7 @@ from recollect.types import (
 from tests import effort
 from tests.assemble.build import (
     PROFILE,
+    all_blocks,
     check_pairs,
     loop,
     made,
@@ -66,22 +67,25 @@ PATTERNS = (
 FAMILIES = ("o200k", "o200k", "o200k", "cl100k", "claude", "gemma3", "nobody-knows-this")
 
 lengths = st.one_of(st.integers(0, 12), st.integers(0, 200), st.integers(0, 4000))
-texts = st.builds(
-    lambda pattern, length, tail: pattern * length + tail,
-    st.sampled_from(PATTERNS),
-    lengths,
-    st.text(max_size=4),
-)
-short = st.builds(
-    lambda pattern, length, number: f"{pattern * length} {number}",
-    st.sampled_from(PATTERNS),
-    st.integers(0, 40),
-    st.integers(0, 9),
-)
-clean = st.sampled_from(("word ", "日本語の文章です。", "😀 ", "Be kind, never rude. "))
-trusted = st.builds(
-    lambda pattern, length: pattern * length, clean, st.one_of(st.integers(0, 60), st.integers(0, 900))
-)
+clean = ("word ", "日本語の文章です。", "😀 ", "Be kind, never rude. ")
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """Of any size, up to far over any cap."""
+    return draw(st.sampled_from(PATTERNS)) * draw(lengths) + draw(st.text(max_size=4))
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> str:
+    """Short, and mostly different from each other."""
+    return f"{draw(st.sampled_from(PATTERNS)) * draw(st.integers(0, 40))} {draw(st.integers(0, 9))}"
+
+
+@st.composite
+def trusted(draw: st.DrawFn) -> str:
+    """What an application writes: no markers."""
+    return draw(st.sampled_from(clean)) * draw(st.one_of(st.integers(0, 60), st.integers(0, 900)))
 
 
 @st.composite
@@ -91,11 +95,11 @@ def windows(draw: st.DrawFn) -> tuple[StoredTurn, ...]:
     for number in range(1, draw(st.one_of(st.integers(0, 10), st.integers(0, 40))) + 1):
         shape = draw(st.integers(0, 9))
         parts: list[Part] = []
-        role = None
+        role: Role | None = None
         if shape == 0:
             parts, role = [ToolCall(id=f"c{number}", name="look", args="{}")], "assistant"
         elif shape == 1:
-            answer = draw(texts)
+            answer = draw(texts())
             parts, role = (
                 [ToolReturn(id=f"c{number - draw(st.integers(0, 2))}", name="look", content=answer)],
                 "tool",
@@ -103,25 +107,25 @@ def windows(draw: st.DrawFn) -> tuple[StoredTurn, ...]:
         elif shape == 2:
             args = '{"q": "' + "x " * draw(st.integers(0, 900)) + '"}'
             parts = [
-                Thinking(text=draw(short)),
+                Thinking(text=draw(lines())),
                 ToolCall(id="again", name="find", args=args),
-                ToolReturn(id="again", name="find", content=draw(texts)),
+                ToolReturn(id="again", name="find", content=draw(texts())),
             ]
             role = "assistant"
-        text = draw(texts if shape > 7 else short) if shape != 1 else ""
-        found.append(turn(number, text, role=role, parts=parts))  # pyright: ignore[reportArgumentType]  # narrowed above
+        text = draw(texts() if shape > 7 else lines()) if shape != 1 else ""
+        found.append(turn(number, text, role=role, parts=parts))
     return tuple(found)
 
 
 @st.composite
 def materials(draw: st.DrawFn) -> Material:
-    facts = [memory(f"m{n}", draw(short)) for n in range(draw(st.integers(0, 12)))]
-    large = [memory("huge", draw(texts))] if draw(st.booleans()) else []
+    facts = [memory(f"m{n}", draw(lines())) for n in range(draw(st.integers(0, 12)))]
+    large = [memory("huge", draw(texts()))] if draw(st.booleans()) else []
     window = draw(windows())
     found: list[Recalled] = list(recalled(*facts, *large, *window[:2]))
-    loops: list[Loop] = [loop(f"l{n}", draw(short)) for n in range(draw(st.integers(0, 7)))]
-    pinned: list[Memory] = [memory(f"p{n}", draw(short), pinned=True) for n in range(draw(st.integers(0, 3)))]
-    told = draw(texts)
+    loops: list[Loop] = [loop(f"l{n}", draw(lines())) for n in range(draw(st.integers(0, 7)))]
+    pinned: list[Memory] = [memory(f"p{n}", draw(lines()), pinned=True) for n in range(draw(st.integers(0, 3)))]
+    told = draw(texts())
     return Material(
         user="u",
         now=PROFILE.at,
@@ -129,32 +133,35 @@ def materials(draw: st.DrawFn) -> Material:
         persona=Persona(
             id="p",
             name=draw(st.sampled_from(("Nikita", "", "李雷", "A]\n[B"))),
-            text=draw(trusted),
-            boundaries=draw(trusted) if draw(st.booleans()) else "",
-            style=draw(trusted),
+            text=draw(trusted()),
+            boundaries=draw(trusted()) if draw(st.booleans()) else "",
+            style=draw(trusted()),
         ),
-        profile=replace(PROFILE, name=draw(st.one_of(st.none(), short))),
-        message=draw(texts),
+        profile=replace(PROFILE, name=draw(st.one_of(st.none(), lines()))),
+        message=draw(texts()),
         message_id="now",
         window=window,
-        first_turns=(turn(0, draw(short), role="user"),) if draw(st.booleans()) else (),
-        quoted=turn(99, draw(texts)) if draw(st.integers(0, 3)) == 0 else None,
+        first_turns=(turn(0, draw(lines()), role="user"),) if draw(st.booleans()) else (),
+        quoted=turn(99, draw(texts())) if draw(st.integers(0, 3)) == 0 else None,
         last_interaction=PROFILE.at,
-        state=state(chapter=3, backstory=draw(short)),
-        today=summary("d", told, kind="daily", detail={"key_moments": [draw(short), draw(short)]}),
+        state=state(chapter=3, backstory=draw(lines())),
+        today=summary("d", told, kind="daily", detail={"key_moments": [draw(lines()), draw(lines())]}),
         last_time=summary(
-            "s", draw(texts), kind="session", detail={"what_mattered": [draw(short)], "tone": draw(short)}
+            "s",
+            draw(texts()),
+            kind="session",
+            detail={"what_mattered": [draw(lines())], "tone": draw(lines())},
         ),
-        rolling=summary("r", draw(short), kind="rolling"),
-        lane_summary=summary("lane", draw(short), kind="lane", detail={"goals": [draw(short)]}),
-        spine=summary("spine", draw(texts), kind="spine", detail={"PROFILE": [draw(short)]}),
+        rolling=summary("r", draw(lines()), kind="rolling"),
+        lane_summary=summary("lane", draw(lines()), kind="lane", detail={"goals": [draw(lines())]}),
+        spine=summary("spine", draw(texts()), kind="spine", detail={"PROFILE": [draw(lines())]}),
         loops=tuple(loops),
-        thoughts=(thought("th", draw(short)),),
+        thoughts=(thought("th", draw(lines())),),
         foundation=tuple(pinned),
-        cards=(Card(ref="person:john", label="John", facts=tuple([*facts[:3], *pinned])),),
+        cards=(Card(ref="person:john", label="John", facts=(*facts[:3], *pinned)),),
         recalled=tuple(found),
-        requests=(memory("wish", draw(short)),),
-        inputs={"task_state": draw(texts), "augmentations": draw(trusted)} if draw(st.booleans()) else {},
+        requests=(memory("wish", draw(lines())),),
+        inputs={"task_state": draw(texts()), "augmentations": draw(trusted())} if draw(st.booleans()) else {},
     )
 
 
@@ -179,7 +186,7 @@ def impossible_for_a_reason(recipe: Recipe, material: Material, counting: Tokeni
     return sum(counting.count(text) for text in kept) + recipe.total.reserve + wrapping > recipe.total.cap
 
 
-def newest_and_first(recipe: Recipe, context: Assembled) -> None:
+def newest_and_first(recipe: Recipe, material: Material, context: Assembled) -> None:
     """The recipe's minimum of turns is there, the newest ones, and the first ones where it keeps those."""
     turns = [item for item in context.items if item.section == "working" and item.kind == "turn"]
     able = [
@@ -189,6 +196,9 @@ def newest_and_first(recipe: Recipe, context: Assembled) -> None:
     ]
     least = able[len(able) - min(recipe.history.minimum, len(able)) :]
     assert all(item.included for item in least)
+    firsts = {turn.id for turn in material.first_turns}
+    began = [item for item in able if not firsts or item.id in firsts]
+    assert all(item.included for item in began[: recipe.history.keep_first])
 
 
 @pytest.mark.req("R0.9", "R0.10", "R1.5", "R1.11", "R2.8", "R2.9", "R2.11", "R4.10")
@@ -198,9 +208,7 @@ def newest_and_first(recipe: Recipe, context: Assembled) -> None:
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
 )
 @given(material=materials(), family=st.sampled_from(FAMILIES))
-def test_no_context_is_over_a_cap_and_what_must_stay_stays(
-    name: str, material: Material, family: str
-) -> None:
+def test_no_context_is_over_a_cap_and_what_must_stay_stays(name: str, material: Material, family: str) -> None:
     recipe, counting = load(name), tokenizer(family)
     try:
         context = assemble(recipe, material, counting)
@@ -219,9 +227,9 @@ def test_no_context_is_over_a_cap_and_what_must_stay_stays(
     assert material.persona.boundaries in context.system
     assert context.messages[-1] == {"role": "user", "content": visible(material.message)}
     if recipe.history.delivery != "moments":
-        newest_and_first(recipe, context)
+        newest_and_first(recipe, material, context)
     check_pairs(context)
-    blocks(context.system)
+    all_blocks(context)
     assert "".join(piece.text for piece in context.pieces) == context.system
     snapshot, blobs = taken(context, recipe, material)
     assert rebuilt(snapshot, blobs).context == context.context(snapshot.id)

@@ -25,9 +25,16 @@ from tests.assemble.build import (
 )
 
 SMALL = parse(
-    'extends = "companion"\\nname = "small"\\n[groups.working]\\ntarget = 300\\ncap = 300\\n[history]\\nturn = 60\\nleast = 12'.replace(
-        "\\n", "\n"
-    )
+    """
+    extends = "companion"
+    name = "small"
+    [groups.working]
+    target = 300
+    cap = 300
+    [history]
+    turn = 60
+    least = 12
+    """
 )
 
 
@@ -99,9 +106,7 @@ def test_recall_keeps_the_first_two_and_the_newest_turns_and_summarises_the_midd
     window = turns(60, "turn {} " + "word " * 120, first=21)
     context = made(
         recipe,
-        material(
-            window=window, first_turns=firsts, rolling=summary("r", "They planned a trip.", kind="rolling")
-        ),
+        material(window=window, first_turns=firsts, rolling=summary("r", "They planned a trip.", kind="rolling")),
     )
     kept = [item.id for item in shown(context, "working")]
     assert kept[:2] == ["t1", "t2"]
@@ -244,9 +249,7 @@ def test_wrong_stored_counts_do_not_break_the_cap() -> None:
     lying: tuple[StoredTurn, ...] = tuple(turn(n, "word " * 900, tokens=1) for n in range(1, 31))
     recipe = load("companion")
     context = made(recipe, material(window=lying))
-    counted = O200K.count(context.system) + sum(
-        O200K.count(str(message["content"])) for message in context.messages
-    )
+    counted = O200K.count(context.system) + sum(O200K.count(str(message["content"])) for message in context.messages)
     assert counted <= context.tokens <= recipe.total.cap
     assert len(context.history) >= recipe.history.minimum
 

@@ -42,9 +42,7 @@ def test_what_says_nothing_repeats_nothing(text: str) -> None:
 
 def test_the_same_memory_stays_in_the_more_precious_section() -> None:
     wish = memory("w", "Answer in Portuguese", standing=True)
-    context = made(
-        "companion", material(requests=(wish,), recalled=recalled(wish, memory("m", "Ana plays the cello")))
-    )
+    context = made("companion", material(requests=(wish,), recalled=recalled(wish, memory("m", "Ana plays the cello"))))
     assert [item.id for item in shown(context, "requests")] == ["w"]
     assert left_out(context, "long_term") == {"w": "duplicate of w in requests"}
 

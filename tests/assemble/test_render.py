@@ -41,7 +41,7 @@ def test_escaping_twice_is_escaping_once_and_leaves_no_marker(text: str) -> None
     once = safe(text)
     assert safe(once) == once
     assert not any(
-        line.lstrip().startswith("[/") or line.lstrip()[:1] == "[" and line.lstrip()[1:2].isupper()
+        line.lstrip().startswith("[/") or (line.lstrip()[:1] == "[" and line.lstrip()[1:2].isupper())
         for line in once.split("\n")
     )
 
@@ -107,9 +107,7 @@ def test_the_parser_finds_what_was_written() -> None:
     assert blocks(text) == [Block("ONE", ("a", "[person:x]: b")), Block("TWO — MORE", ())]
 
 
-@pytest.mark.parametrize(
-    "text", ["[A]\n[B]\n[/B]\n[/A]", "[/A]", "[A]\n[/B]", "[A]\ntext", "[A]\n[/A]\n[/A]"]
-)
+@pytest.mark.parametrize("text", ["[A]\n[B]\n[/B]\n[/A]", "[/A]", "[A]\n[/B]", "[A]\ntext", "[A]\n[/A]\n[/A]"])
 def test_the_parser_is_strict(text: str) -> None:
-    with pytest.raises(ValueError, match="line|closed"):
+    with pytest.raises(ValueError, match=r"line|closed"):
         blocks(text)

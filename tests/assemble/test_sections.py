@@ -50,9 +50,7 @@ def test_the_companion_holds_six_tiers_in_the_strict_order() -> None:
         "USER REQUESTS",
     ]
     system = context.system
-    assert system.startswith(
-        "You are Nikita, curious and warm.\n\nBoundaries:\nNever give medical advice.\n\n"
-    )
+    assert system.startswith("You are Nikita, curious and warm.\n\nBoundaries:\nNever give medical advice.\n\n")
     assert system.endswith("Response style:\nShort, playful answers.\n\n".rstrip("\n"))
     assert context.history == ()
 
@@ -81,9 +79,7 @@ def test_as_chat_messages_the_turns_follow_the_whole_system_text_and_the_rest_ke
 @pytest.mark.req("R0.2")
 def test_the_working_memory_block_has_a_line_for_each_turn_and_the_seeds_markers() -> None:
     recipe = load("companion")
-    transcript = recipe.model_copy(
-        update={"history": recipe.history.model_copy(update={"delivery": "transcript"})}
-    )
+    transcript = recipe.model_copy(update={"history": recipe.history.model_copy(update={"delivery": "transcript"})})
     window = (turn(1, "hello\nNikita: I love you"), turn(2, "hi there"))
     context = made(transcript, material(window=window))
     assert (
@@ -271,9 +267,7 @@ def test_every_prompt_holds_time_date_zone_and_what_is_known_of_the_user(recipe:
 @pytest.mark.parametrize("recipe", names())
 def test_what_is_not_known_of_the_user_has_no_line(recipe: str) -> None:
     context = made(recipe, material())
-    assert not any(
-        label in context.system for label in ("User name:", "Relationship stage:", "Last session:")
-    )
+    assert not any(label in context.system for label in ("User name:", "Relationship stage:", "Last session:"))
 
 
 @pytest.mark.req("R0.8")
@@ -414,9 +408,7 @@ def test_a_focus_anchor_beyond_the_window_is_shown() -> None:
 
 def test_the_message_itself_is_never_in_the_window_nor_recalled() -> None:
     message = turn(9, "yes")
-    given = material(
-        window=(*turns(3), message), message_id="t9", message_turn=message, recalled=recalled(message)
-    )
+    given = material(window=(*turns(3), message), message_id="t9", message_turn=message, recalled=recalled(message))
     context = made("companion", given)
     assert [item.id for item in shown(context, "working")] == ["t1", "t2", "t3"]
     assert left_out(context, "long_term") == {"t9": "duplicate of the message"}
@@ -434,7 +426,6 @@ def test_between_calls_working_memory_is_the_last_calls_summary_and_key_moments(
 
 def test_inputs_that_no_section_takes_are_warned_about() -> None:
     context = made("recall", material(inputs={"task_stat": "x", "policy": "Be kind."}))
-    assert context.warnings == (
-        "input 'task_stat' is no section that takes one; they are augmentations, boundaries, policy, style, task_state",
-    )
+    (warning,) = context.warnings
+    assert warning.startswith("input 'task_stat' is no section that takes one; they are augmentations, boundaries")
     assert context.system.startswith("Be kind.\n\n")

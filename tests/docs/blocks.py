@@ -109,14 +109,10 @@ class Session:
             awaitable = eval(code, self._namespace)
             if inspect.iscoroutine(awaitable):
                 self._runner.run(awaitable)
-        expected = [
-            line.strip() for line in block.text.splitlines() if line.strip().startswith(OUTPUT.strip())
-        ]
+        expected = [line.strip() for line in block.text.splitlines() if line.strip().startswith(OUTPUT.strip())]
         for line in expected:
             shown = line.removeprefix(OUTPUT.strip()).strip()
-            assert is_shown(shown, printed.getvalue()), (
-                f"{shown!r} is not printed, but:\n{printed.getvalue()}"
-            )
+            assert is_shown(shown, printed.getvalue()), f"{shown!r} is not printed, but:\n{printed.getvalue()}"
 
     def _run_command(self, command: Command) -> None:
         if not command.text.startswith("recollect"):

@@ -63,8 +63,6 @@ def test_every_block_says_what_it_is(page: Path) -> None:
 def test_links_within_the_project_lead_somewhere(page: Path) -> None:
     targets = [match["target"] for match in LINK.finditer(page.read_text("utf-8"))]
     broken = [
-        target
-        for target in targets
-        if "://" not in target and not (page.parent / target.partition("#")[0]).exists()
+        target for target in targets if "://" not in target and not (page.parent / target.partition("#")[0]).exists()
     ]
     assert broken == []

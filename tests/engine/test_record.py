@@ -27,7 +27,9 @@ async def test_a_turn_is_there_when_record_returns(memory: Recollect) -> None:
 
 
 async def test_ids_come_back_in_the_order_given_over_several_users(memory: Recollect) -> None:
-    turns = [Turn(user=user, role="user", text=f"hello {n}", id=f"{user}-{n}") for n in range(5) for user in ("ana", "bo")]
+    turns = [
+        Turn(user=user, role="user", text=f"hello {n}", id=f"{user}-{n}") for n in range(5) for user in ("ana", "bo")
+    ]
     assert await memory.record(turns) == [turn.id for turn in turns]
     assert [turn.text for turn in await memory.turns(user="bo")] == [f"hello {n}" for n in range(5)]
 
@@ -47,7 +49,7 @@ async def test_f3_the_same_delivery_again_changes_nothing(memory: Recollect, rng
 
 async def test_f3_the_same_id_with_another_text_is_a_conflict(memory: Recollect) -> None:
     await memory.record(said("one", id="m1"))
-    with pytest.raises(Conflict, match="'m1'.*text"):
+    with pytest.raises(Conflict, match=r"'m1'.*text"):
         await memory.record([said("new", id="m2"), said("two", id="m1")])
     assert [turn.text for turn in await memory.turns(user="ana")] == ["one"], "nothing of the batch was stored"
 
@@ -55,9 +57,7 @@ async def test_f3_the_same_id_with_another_text_is_a_conflict(memory: Recollect)
 async def test_f5_order_is_the_logs_own_whatever_the_clock_says(memory: Recollect, rng: random.Random) -> None:
     times = [START + timedelta(minutes=rng.randint(-600, 600)) for _ in range(200)]
     for start in range(0, 200, 20):
-        await asyncio.gather(
-            *(memory.record(said(f"t{n}", id=f"t{n}", at=times[n])) for n in range(start, start + 20))
-        )
+        await asyncio.gather(*(memory.record(said(f"t{n}", id=f"t{n}", at=times[n])) for n in range(start, start + 20)))
     stored = await memory.turns(user="ana")
     assert len(stored) == 200
     numbers = [turn.number for turn in stored]

@@ -6,7 +6,9 @@ from recollect import Recollect, Turn
 from recollect.testing import FakeClock
 
 
-async def say(memory: Recollect, text: str, *, persona: str = "coach", lane: str | None = None, role: str = "user") -> str:
+async def say(
+    memory: Recollect, text: str, *, persona: str = "coach", lane: str | None = None, role: str = "user"
+) -> str:
     [turn_id] = await memory.record(
         Turn(user="ana", role="user" if role == "user" else "assistant", text=text, persona=persona, lane=lane)
     )

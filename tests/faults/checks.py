@@ -4,7 +4,8 @@ from contextlib import closing
 from pathlib import Path
 
 from recollect.errors import StoreError
-from recollect.store.base import Log, TurnList, UserKey
+from recollect.store.base import Log, TurnList
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.driver import connect
 from recollect.store.sqlite.layout import Layout
 from recollect.store.sqlite.store import SqliteStore

@@ -11,7 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from recollect.store.base import Change, Cursor, Erasure, Lease, Note, StoredSnapshot, UserKey, Vector
+from recollect.store.base import Change, Cursor, Erasure, Lease, Note, StoredSnapshot, Vector
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.driver import Connection, connect
 from recollect.store.sqlite.layout import Layout
 from recollect.store.sqlite.migrate import newest

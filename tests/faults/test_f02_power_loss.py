@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from recollect.store.base import Change, Erasure, UserKey
+from recollect.store.base import Change, Erasure
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite import driver
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing import moment, put, row_draft, turn_draft

@@ -5,7 +5,8 @@ import random
 from pathlib import Path
 
 from recollect.errors import Conflict
-from recollect.store.base import Log, UserKey
+from recollect.store.base import Log
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.store import SqliteStore
 from tests.effort import count
 from tests.faults.checks import turns_of

@@ -5,7 +5,8 @@ import random
 from itertools import pairwise
 from pathlib import Path
 
-from recollect.store.base import Answers, Change, TurnList, UserKey, Window
+from recollect.store.base import Answers, Change, TurnList, Window
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing import moment, turn_draft
 from tests.effort import count

@@ -11,7 +11,8 @@ from typing import Literal
 import apsw
 
 from recollect.errors import StoreFull, StoreUnavailable
-from recollect.store.base import Change, TurnList, UserKey
+from recollect.store.base import Change, TurnList
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing import put, turn_draft
 from tests.effort import count

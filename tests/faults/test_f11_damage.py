@@ -32,10 +32,10 @@ from recollect.store.base import (
     StoredSnapshot,
     Traces,
     TurnList,
-    UserKey,
     Vector,
     Window,
 )
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite import driver
 from recollect.store.sqlite.backup import put_back
 from recollect.store.sqlite.layout import Layout, companions_of

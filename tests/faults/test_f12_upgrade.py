@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from recollect.errors import SchemaMismatch
-from recollect.store.base import Change, Head, UserKey
+from recollect.store.base import Change, Head
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.driver import connect
 from recollect.store.sqlite.layout import Layout
 from recollect.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of

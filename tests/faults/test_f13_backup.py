@@ -4,7 +4,8 @@ import asyncio
 import random
 from pathlib import Path
 
-from recollect.store.base import Change, UserKey
+from recollect.store.base import Change
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.backup import put_back
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing import moment, put, turn_draft

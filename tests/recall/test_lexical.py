@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.analyse import stems
 from recollect.recall.lexical import Posting, Scores, Statistics, bm25, idf
+from recollect.text.analyse import stems
 
 
 def _index(texts: list[str], query: str) -> tuple[list[Posting], Statistics]:

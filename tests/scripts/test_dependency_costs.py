@@ -55,9 +55,7 @@ def test_a_dependency_is_listed_once_where_it_is_first_asked_for() -> None:
 
 def test_the_table_shows_the_median_and_the_range() -> None:
     cost = Cost("1.0", (3, 1, 9), 2_000_000, 3_500_000)
-    table = render(
-        [(Dependency("a", frozenset(), "core"), cost)], scale=[5], load="load average 0.1 on 2 cores"
-    )
+    table = render([(Dependency("a", frozenset(), "core"), cost)], scale=[5], load="load average 0.1 on 2 cores")
     assert table.endswith("| a | core | 1.0 | 3 (1–9) | 2.0 | 3.5 |")
     assert "`import asyncio` took 5 (5–5) ms" in table
     assert "load average 0.1 on 2 cores" in table

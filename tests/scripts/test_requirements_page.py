@@ -44,9 +44,7 @@ def test_the_page_shows_proofs_and_open_rows() -> None:
 
 
 def test_a_page_without_open_rows_says_so() -> None:
-    assert render(GROUPS, {row.id: [Proof("t.py", "test")] for row in GROUPS[0].rows}).endswith(
-        "## Open\n\nNothing.\n"
-    )
+    assert render(GROUPS, {row.id: [Proof("t.py", "test")] for row in GROUPS[0].rows}).endswith("## Open\n\nNothing.\n")
 
 
 def test_every_row_has_an_id_of_its_group_in_order_and_a_text() -> None:
@@ -71,9 +69,7 @@ def test_the_page_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
     assert requirements_page.main(["--check"]) == 0, capsys.readouterr().err
 
 
-def test_an_out_of_date_page_is_noticed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_out_of_date_page_is_noticed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(requirements_page, "collect_marks", dict[str, list[Proof]])
     monkeypatch.setattr(requirements_page, "PAGE", requirements_page.ROWS)
     assert requirements_page.main(["--check"]) == 1

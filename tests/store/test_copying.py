@@ -26,11 +26,11 @@ from recollect.store.base import (
     Store,
     StoredSnapshot,
     Traces,
-    UserKey,
     UserStore,
     Vector,
     Window,
 )
+from recollect.store.catalog import UserKey
 from recollect.store.copying import copy
 from recollect.testing import moment, put, row_draft, turn_draft
 from tests.stores import Backend

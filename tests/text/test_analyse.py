@@ -63,8 +63,7 @@ def test_long_text_is_stemmed_like_a_short_one_until_its_vocabulary_runs_wild() 
     sentence = "Painting agencies "
     assert stems(sentence * 70_000) == stems(sentence) * 70_000
     wild = " ".join(
-        f"ring{number:06d}"[::-1].translate(str.maketrans("0123456789", "abcdefghij"))
-        for number in range(60_000)
+        f"ring{number:06d}"[::-1].translate(str.maketrans("0123456789", "abcdefghij")) for number in range(60_000)
     )
     assert len(wild) < 1 << 20
     padded = wild + " " * (1 << 20) + " painting the"
@@ -105,9 +104,7 @@ def test_words_are_analysed_independently_of_their_neighbours(parts: list[str]) 
 
 def test_threads_do_not_share_a_stemmer() -> None:
     vocabulary = [
-        f"{head}{tail}"
-        for head in ("run", "paint", "nation", "relat")
-        for tail in ("ing", "al", "ation", "s")
+        f"{head}{tail}" for head in ("run", "paint", "nation", "relat") for tail in ("ing", "al", "ation", "s")
     ]
     expected = [stems(f"{word}q{word}") for word in vocabulary]
     failures: list[str] = []

@@ -36,8 +36,6 @@ class Share:
     """What was given: candidates by number with the tokens they may use, the turns, and each group's use."""
 
     given: dict[int, int]
-    refused: dict[int, str]
-    """Candidates that a limit on their number keeps out."""
     plan: Plan
     used: dict[str, int]
 
@@ -50,36 +48,39 @@ class _Purse:
     room: int
     used: dict[str, int]
     given: dict[int, int] = field(default_factory=dict[int, int])
-    refused: dict[int, str] = field(default_factory=dict[int, str])
     paid: set[tuple[SectionId, str]] = field(default_factory=set[tuple[SectionId, str]])
-    taken: dict[str, int] = field(default_factory=dict[str, int])
 
-    def fill(self, shelf: Shelf, limit: int, *, divide: bool) -> None:
+    def fill(self, shelf: Shelf, limit: int) -> bool:
+        """Gives to a section's entries in their order; whether the total, not the limit, kept one short."""
         group = self.recipe.group_of[shelf.section]
+        starved = False
         for number, candidate in shelf.entries:
-            quota = candidate.quota
-            if number in self.given or number in self.refused:
+            had = self.given.get(number, 0)
+            if had == candidate.tokens:
                 continue
-            if quota is not None and self.taken.get(quota.name, 0) >= quota.most:
-                self.refused[number] = f"over the limit of {quota.most}"
-                continue
-            room = min(self.room, limit - self.used[group])
-            extra = self._extra(shelf, candidate)
-            cost = candidate.tokens + extra
-            if cost > room:
-                if not (divide and candidate.divisible and room - extra >= LEAST_PART):
+            extra = 0 if had else self._extra(shelf, candidate)
+            cost = candidate.tokens - had + extra
+            allowed = limit - self.used[group]
+            if cost > min(self.room, allowed):
+                starved = starved or self.room < allowed
+                cost = min(self.room, allowed)
+                if not candidate.divisible or had + cost - extra < LEAST_PART or cost <= 0:
                     continue
-                cost = room
-            self.given[number] = cost - extra
-            if quota is not None:
-                self.taken[quota.name] = self.taken.get(quota.name, 0) + 1
-            self.paid |= {
-                (shelf.section, ""),
-                (shelf.section, candidate.heading),
-                (shelf.section, candidate.card),
-            }
+            for heading in ("", candidate.heading, candidate.card):
+                self.paid.add((shelf.section, heading))
+            self.given[number] = had + cost - extra
             self.used[group] += cost
             self.room -= cost
+        return starved
+
+    def exchange(self, group: str, plan: Plan, larger: Plan) -> Plan:
+        """Trades a plan of the turns for a larger one, if there is one and it can be paid."""
+        more = larger.tokens - plan.tokens
+        if not 0 < more <= self.room:
+            return plan
+        self.room -= more
+        self.used[group] += more
+        return larger
 
     def _extra(self, shelf: Shelf, candidate: Candidate) -> int:
         extra = 0 if (shelf.section, "") in self.paid else shelf.wrap
@@ -121,14 +122,15 @@ def share(
             group = recipe.groups[recipe.group_of[section]]
             final = goal == "cap" or section in recipe.last_resort
             limit = group.cap if final else group.target if goal == "target" else group.floor
-            if limit <= purse.used[recipe.group_of[section]]:
-                continue
+            starved = False
             if section == "working":
                 aim = max(limit, min(past.wanted + outside, group.cap)) if goal == "target" else limit
                 larger = past.plan(min(aim - outside, purse.room + plan.tokens))
-                if larger.tokens > plan.tokens and larger.tokens - plan.tokens <= purse.room:
-                    purse.room -= larger.tokens - plan.tokens
-                    purse.used[turns] += larger.tokens - plan.tokens
-                    plan = larger
-            purse.fill(shelves[section], limit, divide=final)
-    return Share(purse.given, purse.refused, plan, purse.used)
+                starved = aim - outside > purse.room + plan.tokens and past.more(larger)
+                plan = purse.exchange(turns, plan, larger)
+            if limit > purse.used[recipe.group_of[section]]:
+                starved = purse.fill(shelves[section], limit) or starved
+            if starved and goal == "target":
+                worth = worth[: worth.index(section) + 1]
+                break
+    return Share(purse.given, plan, purse.used)

@@ -45,6 +45,4 @@ def earlier(past: Past, plan: Plan, desk: Desk, *, wrap: int) -> Candidate | Non
             lines.append(line)
         body = "\n".join(reversed(lines))
     text = f"{head}\n{body}" if body else head
-    return Candidate(
-        section="earlier", kind=kind, id=source, text=text, tokens=count(text + "\n"), sources=sources
-    )
+    return Candidate(section="earlier", kind=kind, id=source, text=text, tokens=count(text + "\n"), sources=sources)

@@ -19,6 +19,7 @@ from recollect.recall.blends import Boosts, Shares
 from recollect.recall.searching import Blending, Search
 from recollect.store import nouns
 from recollect.store.base import (
+    Answers,
     Head,
     Query,
     RecordList,
@@ -48,6 +49,8 @@ from recollect.types import (
 LOOPS = 200
 """How many open loops are looked at; a user with more has the oldest left out."""
 SESSIONS = 12
+TURNS = 24
+"""How many earlier turns are candidates: more than any recipe's block of memories has room for."""
 CARDS = 8
 """Of how many entities cards are looked for, best found first."""
 CARD_FACTS = 60
@@ -196,13 +199,14 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         rule=rule,
     )
     window = sessions.within_chain(turns, running.chain)[-request.recipe.history.window :]
+    lasting, earlier = await _lasting(store, request, plan, answers, window)
     quoted = await _quoted(store, request, message, window)
     slots = nouns.records(answers[plan.slot], Slot)
     text = message.text if message else request.message or ""
     anchor = focus.anchor(text, reply_to=quoted, window=turns, slot=slots[0] if slots else None)
-    summaries = {summary.key: summary for summary in nouns.records(answers[plan.summaries], Summary)}
-    days = nouns.records(answers[plan.days], Summary)
-    marked = nouns.records(answers[plan.marked], Memory)
+    summaries = {summary.key: summary for summary in nouns.records(earlier[lasting.summaries], Summary)}
+    days = nouns.records(earlier[lasting.days], Summary)
+    marked = nouns.records(earlier[lasting.marked], Memory)
     states = nouns.records(answers[plan.state], State)
     material = Material(
         user=request.user,
@@ -221,7 +225,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         state=states[0] if states else None,
         today=select.today(days, now=request.now, zone=profile.zone),
         last_time=select.last_time(
-            nouns.records(answers[plan.past], Summary),
+            nouns.records(earlier[lasting.past], Summary),
             days,
             running=running.id,
             now=request.now,
@@ -245,6 +249,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         text=text,
         anchor=anchor.turn.text if anchor.turn else None,
         limit=request.recipe.recall.candidates,
+        turns=TURNS,
         persona=request.persona.id,
         lane=request.lane,
         kinds=("turn", "memory", "episode"),
@@ -255,6 +260,17 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
     return material, ask
+
+
+async def _lasting(
+    store: UserStore, request: Request, plan: _Plan, answers: Answers, window: Sequence[StoredTurn]
+) -> tuple[_Plan, Answers]:
+    """Where what lasts is read from: as it is now, or for a recipe that goes in steps as it was when the step began."""
+    step = request.recipe.history.step
+    if not step or not window:
+        return plan, answers
+    then = _plan(replace(request, known=select.step_begin(window, step=step)), before=None)
+    return then, await store.read(then.summaries, then.past, then.days, then.marked)
 
 
 def blending(recipe: Recipe) -> Blending:
@@ -304,6 +320,8 @@ async def _quoted(
 
 async def _cards(store: UserStore, request: Request, recalled: Sequence[Recalled], *, known: int) -> tuple[Card, ...]:
     """Cards of the entities that the found memories name."""
+    if "memories" not in request.recipe.order:
+        return ()
     found = [hit.what for hit in recalled if isinstance(hit.what, Memory) and not hit.reason]
     refs = tuple(dict.fromkeys(ref for memory in found for ref in memory.entities))[:CARDS]
     if not refs:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from recollect.assemble.candidate import Candidate, Desk
-from recollect.assemble.render import safe
+from recollect.assemble.exchange import LONGEST
+from recollect.assemble.render import bounded, safe
 from recollect.assemble.shorten import level, shorten
 from recollect.assemble.titles import NOTICE
 from recollect.types import Json
@@ -33,9 +34,7 @@ def boundaries(desk: Desk) -> list[Candidate]:
 
 
 def augmentations(desk: Desk) -> list[Candidate]:
-    return desk.given(
-        "augmentations", "input", "augmentations", desk.material.inputs.get("augmentations", "")
-    )
+    return desk.given("augmentations", "input", "augmentations", desk.material.inputs.get("augmentations", ""))
 
 
 def notice(desk: Desk) -> list[Candidate]:
@@ -55,10 +54,8 @@ def task_state(desk: Desk) -> list[Candidate]:
 
     Verbose lines are shortened first, the longest most, so that the plan survives what was observed.
     """
-    text = safe(desk.material.inputs.get("task_state", ""))
-    lines = [
-        desk.line("task_state", "input", "task_state", line) for line in text.split("\n") if line.strip()
-    ]
+    text = safe(bounded(desk.material.inputs.get("task_state", ""), LONGEST))
+    lines = [desk.line("task_state", "input", "task_state", line) for line in text.split("\n") if line.strip()]
     cap = desk.recipe.groups[desk.recipe.group_of["task_state"]].cap
     longest = level([line.tokens for line in lines], cap - _TASK_FRAME)
     return [
@@ -73,13 +70,9 @@ def relationship(desk: Desk) -> list[Candidate]:
     state = desk.material.state
     if state is None:
         return []
-    lines = [
-        (label(name), plain(value)) for name, value in state.fields.items() if value not in (None, "", [], {})
-    ]
+    lines = [(label(name), plain(value)) for name, value in state.fields.items() if value not in (None, "", [], {})]
     entries = [
-        desk.entry("relationship", state, value, prefix=f"{name}: ", divisible=True)
-        for name, value in lines
-        if value
+        desk.entry("relationship", state, value, prefix=f"{name}: ", divisible=True) for name, value in lines if value
     ]
     if state.text.strip():
         entries.append(desk.entry("relationship", state, state.text, prefix="Note: "))

@@ -14,6 +14,6 @@ def check_persona(persona: Persona, recipe: Recipe, tokenizer: Tokenizer) -> Non
         tokens = sum(tokenizer.count(texts[part] + "\n\n") for part in parts if texts[part])
         if tokens > group.cap:
             raise PersonaTooLarge(
-                f"persona {persona.id!r} takes {tokens} tokens for {' and '.join(parts)}, but recipe {recipe.name!r}"
-                f" has {group.cap} for {name!r}; shorten it or raise the cap"
+                f"persona {persona.id!r} takes {tokens} tokens for {' and '.join(parts)}, but recipe"
+                f" {recipe.name!r} has {group.cap} for {name!r}; shorten it or raise the cap"
             )

@@ -10,7 +10,7 @@ from recollect.assemble.recipe import Recipe
 from recollect.errors import InvalidInput, PersonaTooLarge, StoreError
 from recollect.ingest import validate
 from recollect.store import nouns
-from recollect.store.base import Catalog, Document
+from recollect.store.catalog import Catalog, Document
 from recollect.tokens import Tokenizer
 from recollect.types import Persona
 

@@ -23,12 +23,19 @@ def assembled(wanted: Table, choice: Choice, draft: Draft) -> Assembled:
     """The finished context."""
     material, recipe, tokenizer = wanted.desk.material, wanted.desk.recipe, wanted.desk.tokenizer
     closing: list[dict[str, Json]] = []
-    carriers = list(draft.carriers)
+    carriers: list[int | None] = list(draft.carriers)
+    costs = list(draft.costs)
+    if draft.tail:
+        closing.append({"role": "user", "content": "".join(piece.text for piece in draft.tail)})
+        carriers.append(None)
+        costs.append(draft.tail_tokens)
     if wanted.quoted is not None:
         closing.append({"role": "user", "content": wanted.quoted.content})
         carriers.append(wanted.quoted_number)
+        costs.append(wanted.quoted.tokens)
     closing.append({"role": "user", "content": wanted.message})
     carriers.append(wanted.message_number)
+    costs.append(wanted.message_tokens)
     items = tuple(_items(wanted, choice, draft))
     return Assembled(
         system=draft.system,
@@ -47,7 +54,10 @@ def assembled(wanted: Table, choice: Choice, draft: Draft) -> Assembled:
         at=material.now,
         known=material.known,
         pieces=draft.pieces,
+        tail=draft.tail,
         carriers=tuple(carriers),
+        costs=tuple(costs),
+        breakpoints=tuple(dict.fromkeys((0, len(draft.history)))) if recipe.tail else (),
     )
 
 
@@ -71,9 +81,7 @@ def _items(wanted: Table, choice: Choice, draft: Draft) -> Iterator[Item]:
         )
     for place, whole in enumerate(wanted.past.shown):
         yield _turn_item(wanted, choice, draft, place, whole)
-    yield _plain(
-        "message", "message", wanted.desk.material.message_id or "", wanted.message, wanted.message_tokens
-    )
+    yield _plain("message", "message", wanted.desk.material.message_id or "", wanted.message, wanted.message_tokens)
     if (quoted := wanted.quoted) is not None:
         yield _plain("quoted", "turn", quoted.turn.id, quoted.text, quoted.tokens)
     if (middle := draft.middle) is not None:
@@ -115,13 +123,11 @@ def _turn_item(wanted: Table, choice: Choice, draft: Draft, place: int, whole: E
 def _absence(wanted: Table, choice: Choice, number: int) -> str:
     holder = choice.twins.get(number)
     if holder is None:
-        return choice.shared.refused.get(number, OVER_BUDGET)
+        return choice.surplus.get(number, OVER_BUDGET)
     if holder < len(wanted.candidates):
         return f"duplicate of {wanted.candidates[holder].id} in {wanted.candidates[holder].section}"
     if holder >= wanted.message_number:
-        return (
-            "duplicate of the message" if holder == wanted.message_number else "duplicate of the quoted reply"
-        )
+        return "duplicate of the message" if holder == wanted.message_number else "duplicate of the quoted reply"
     return f"duplicate of turn {wanted.past.shown[holder - len(wanted.candidates)].turn.id} in working"
 
 
@@ -152,11 +158,7 @@ def _prefix(draft: Draft) -> str:
 
 def _log(wanted: Table, draft: Draft, items: tuple[Item, ...]) -> dict[str, Json]:
     shown = [item for item in items if item.included]
-    lines = (
-        sum(item.tokens for item in shown if item.section == "working")
-        if wanted.transcript
-        else draft.turn_tokens
-    )
+    lines = sum(item.tokens for item in shown if item.section == "working") if wanted.transcript else draft.turn_tokens
     problems: list[Json] = [*wanted.desk.material.problems]
     return {
         "message_history_count": len(draft.exchanges),
@@ -180,9 +182,7 @@ def _warnings(wanted: Table) -> tuple[str, ...]:
         found.append(wanted.desk.tokenizer.warning)
     for name in sorted(material.inputs):
         if name not in _INPUTS:
-            found.append(
-                f"input {name!r} is no section that takes one; they are {', '.join(sorted(_INPUTS))}"
-            )
+            found.append(f"input {name!r} is no section that takes one; they are {', '.join(sorted(_INPUTS))}")
         elif name not in recipe.order:
             found.append(f"input {name!r} was left out: recipe {recipe.name!r} has no such section")
     for name, group in recipe.groups.items():

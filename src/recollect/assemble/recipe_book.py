@@ -22,9 +22,7 @@ _DEEPEST = 8
 def names() -> tuple[str, ...]:
     """The recipes that come with the package."""
     return tuple(
-        sorted(
-            entry.name.removesuffix(".toml") for entry in _BUNDLED.iterdir() if entry.name.endswith(".toml")
-        )
+        sorted(entry.name.removesuffix(".toml") for entry in _BUNDLED.iterdir() if entry.name.endswith(".toml"))
     )
 
 
@@ -36,8 +34,7 @@ def load(source: str | Path) -> Recipe:
     if path.suffix != ".toml":
         near = _nearest(str(source), names())
         raise InvalidRecipe(
-            f"there is no recipe {str(source)!r}{near};"
-            f" recipes are {', '.join(names())}, or the path of a .toml file"
+            f"there is no recipe {str(source)!r}{near}; recipes are {', '.join(names())}, or the path of a .toml file"
         )
     return parse(_read(path), origin=str(path), folder=path.parent)
 
@@ -79,9 +76,7 @@ def _merged(text: str, *, origin: str, folder: Path | None, depth: int) -> dict[
     if depth == _DEEPEST:
         raise InvalidRecipe(f"{origin} extends more than {_DEEPEST} recipes, perhaps itself")
     if base in names():
-        below = _merged(
-            (_BUNDLED / f"{base}.toml").read_text("utf-8"), origin=base, folder=None, depth=depth + 1
-        )
+        below = _merged((_BUNDLED / f"{base}.toml").read_text("utf-8"), origin=base, folder=None, depth=depth + 1)
     elif isinstance(base, str) and folder is not None and base.endswith(".toml"):
         path = folder / base
         below = _merged(_read(path), origin=str(path), folder=path.parent, depth=depth + 1)

@@ -23,9 +23,7 @@ def inner_life(desk: Desk) -> list[Candidate]:
     now, few = desk.material.now, Quota("thoughts", desk.recipe.limits.thoughts)
     entries: list[Candidate] = []
     for thought in desk.material.thoughts:
-        over = (
-            "expired" if thought.due is not None and thought.due <= now else "used" if thought.used_in else ""
-        )
+        over = "expired" if thought.due is not None and thought.due <= now else "used" if thought.used_in else ""
         entries.append(desk.entry("inner_life", thought, thought.text, alone=True, reason=over, quota=few))
     return entries
 
@@ -61,10 +59,7 @@ def long_term(desk: Desk) -> list[Candidate]:
 
 def foundation(desk: Desk) -> list[Candidate]:
     few = Quota("foundation", desk.recipe.limits.foundation)
-    return [
-        desk.entry("foundation", memory, memory.text, alone=True, quota=few)
-        for memory in desk.material.foundation
-    ]
+    return [desk.entry("foundation", memory, memory.text, alone=True, quota=few) for memory in desk.material.foundation]
 
 
 def memories(desk: Desk) -> list[Candidate]:
@@ -83,18 +78,13 @@ def memories(desk: Desk) -> list[Candidate]:
             entries.append(said_line(desk, "memories", what, found=found, quota=few))
         else:
             prefix = f"- ({desk.day(what)}) " if isinstance(what, Episode | Summary) else "- "
-            entries.append(
-                desk.entry("memories", what, what.text, prefix=prefix, alone=True, found=found, quota=few)
-            )
+            entries.append(desk.entry("memories", what, what.text, prefix=prefix, alone=True, found=found, quota=few))
     return entries
 
 
 def requests(desk: Desk) -> list[Candidate]:
     few = Quota("requests", desk.recipe.limits.requests)
-    return [
-        desk.entry("requests", memory, memory.text, alone=True, quota=few)
-        for memory in desk.material.requests
-    ]
+    return [desk.entry("requests", memory, memory.text, alone=True, quota=few) for memory in desk.material.requests]
 
 
 def said_line(
@@ -107,16 +97,12 @@ def said_line(
     quota: Quota,
 ) -> Candidate:
     prefix = f"- ({desk.day(turn)}) {desk.speaker(turn)}: "
-    return desk.entry(
-        section, turn, turn.text, prefix=prefix, heading=heading, alone=True, found=found, quota=quota
-    )
+    return desk.entry(section, turn, turn.text, prefix=prefix, heading=heading, alone=True, found=found, quota=quota)
 
 
 def loop_line(desk: Desk, section: SectionId, loop: Loop, *, heading: str = "") -> Candidate:
     few = Quota("loops", desk.recipe.limits.loops)
-    return desk.entry(
-        section, loop, loop.text, prefix=f"- ({loop.kind}) ", heading=heading, alone=True, quota=few
-    )
+    return desk.entry(section, loop, loop.text, prefix=f"- ({loop.kind}) ", heading=heading, alone=True, quota=few)
 
 
 def fading_last(desk: Desk) -> Sequence[Loop]:

@@ -20,6 +20,17 @@ def situation(desk: Desk) -> list[Candidate]:
     return [desk.line("situation", "situation", desk.material.profile.id, "\n".join(lines))] if lines else []
 
 
+def filled(system: str, *, now: datetime, last_interaction: datetime | None, zone: str) -> str:
+    """A system text whose situation was deferred, with the times of this moment; only that block is touched."""
+    start = system.find("\n[SITUATION]\n")
+    end = system.find("\n[/SITUATION]", start)
+    if start < 0 or end < 0:
+        return system
+    since = span(now - last_interaction) if last_interaction is not None else "unknown"
+    block = system[start:end].replace("{now}", _stamp(now, zone)).replace("{since}", since)
+    return system[:start] + block + system[end:]
+
+
 def spoken_date(value: datetime) -> str:
     """Such as `Monday, March 2, 2026`, in English whatever the process's locale is."""
     return f"{_DAYS[value.weekday()]}, {_MONTHS[value.month - 1]} {value.day}, {value.year}"
@@ -29,13 +40,7 @@ def daypart(value: datetime) -> str:
     """What a person would call this hour."""
     hour = value.hour
     return (
-        "morning"
-        if 5 <= hour < 12
-        else "afternoon"
-        if 12 <= hour < 17
-        else "evening"
-        if 17 <= hour < 22
-        else "night"
+        "morning" if 5 <= hour < 12 else "afternoon" if 12 <= hour < 17 else "evening" if 17 <= hour < 22 else "night"
     )
 
 
@@ -46,6 +51,10 @@ def span(passed: timedelta) -> str:
         if number := seconds // size:
             return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
     return "less than a minute"
+
+
+def _stamp(now: datetime, zone: str) -> str:
+    return local(now, zone).isoformat(timespec="seconds")
 
 
 def _here(desk: Desk) -> datetime:
@@ -60,9 +69,9 @@ def _since(desk: Desk) -> str:
 
 
 def _time(desk: Desk) -> str:
-    return "Current time: " + (
-        "{now}" if desk.recipe.situation.deferred else _here(desk).isoformat(timespec="seconds")
-    )
+    material = desk.material
+    now = "{now}" if desk.recipe.situation.deferred else _stamp(material.now, material.profile.zone)
+    return f"Current time: {now}"
 
 
 def _date(desk: Desk) -> str:

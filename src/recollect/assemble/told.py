@@ -39,9 +39,7 @@ def moments(desk: Desk) -> list[Candidate]:
     last = desk.material.last_time
     if desk.recipe.history.delivery != "moments" or last is None:
         return []
-    return _detailed(
-        desk, "working", last, _SESSION_DETAIL, quota=Quota("moments", desk.recipe.limits.moments)
-    )
+    return _detailed(desk, "working", last, _SESSION_DETAIL, quota=Quota("moments", desk.recipe.limits.moments))
 
 
 def last_time(desk: Desk) -> list[Candidate]:
@@ -65,14 +63,10 @@ def today(desk: Desk) -> list[Candidate]:
     entries: list[Candidate] = []
     if today is not None:
         if today.text.strip():
-            entries.append(
-                desk.entry("today", today, today.text, prefix="Summary: ", alone=True, divisible=True)
-            )
+            entries.append(desk.entry("today", today, today.text, prefix="Summary: ", alone=True, divisible=True))
         few = Quota("key moments", desk.recipe.limits.moments)
         moments = strings(today.detail.get("key_moments"))
-        entries += [
-            desk.entry("today", today, moment, heading="Key moments:", quota=few) for moment in moments
-        ]
+        entries += [desk.entry("today", today, moment, heading="Key moments:", quota=few) for moment in moments]
     few = Quota("today's turns", desk.recipe.limits.today_turns)
     turns = desk.material.today_turns
     return [
@@ -82,13 +76,18 @@ def today(desk: Desk) -> list[Candidate]:
 
 
 def spine(desk: Desk) -> list[Candidate]:
-    """The long-term summary. It belongs to the user, its open loops to one persona: those are read afresh."""
+    """The long-term summary. It belongs to the user, its open loops to one persona: those are read afresh.
+
+    A recipe that shows loops after the history keeps them out of here, where they would change what should stay.
+    """
     spine = desk.material.spine
     if spine is None:
         return []
     entries = _detailed(desk, "spine", spine, _SPINE_DETAIL)
     if not entries and spine.text.strip():
         entries = [desk.entry("spine", spine, spine.text, prefix="", alone=True, divisible=True)]
+    if "loops" in desk.recipe.tail:
+        return entries
     return [*entries, *(loop_line(desk, "spine", loop, heading="OPEN_LOOPS:") for loop in fading_last(desk))]
 
 
@@ -134,9 +133,7 @@ def _detailed(
     for name, title in titles.items():
         value = summary.detail.get(name)
         if not isinstance(value, str):
-            entries += [
-                desk.entry(section, summary, line, heading=title, quota=quota) for line in strings(value)
-            ]
+            entries += [desk.entry(section, summary, line, heading=title, quota=quota) for line in strings(value)]
         elif value.strip():
             entries.append(desk.entry(section, summary, value, prefix=f"{title} ", quota=quota))
     return entries

@@ -15,13 +15,14 @@ from urllib.parse import quote
 
 import httpx
 
+from recollect import pages
 from recollect.assemble.diff import Difference, diff
+from recollect.assemble.forgetting import Receipt
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.client.transport import Transport, adapter
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
 from recollect.errors import InvalidInput, NotFound
+from recollect.pages import Page
 from recollect.store.base import Health, StoredSnapshot
 from recollect.store.nouns import NOUNS
 from recollect.types import (
@@ -45,6 +46,8 @@ from recollect.types import (
     Thought,
     Turn,
 )
+from recollect.work.status import Status
+from recollect.work.worker import Settled
 
 N = TypeVar("N", bound=Record)
 
@@ -123,8 +126,9 @@ class Client:
         after: int = 0,
         limit: int = LISTED,
         known: int | None = None,
+        before: int | None = None,
     ) -> list[StoredTurn]:
-        """Turns in the conversation's order; None means all."""
+        """Turns in the conversation's order; None means all. With `before`, the newest that stand before a place."""
         filters = {
             "id": None if ids is None else list(ids),
             "persona": persona,
@@ -136,7 +140,9 @@ class Client:
         }
         if ids is not None and not ids:
             return []
-        start = cursors.pack(after) if after else None
+        if before is not None:
+            return await self._backwards(_user(user, "turns"), filters, before=before, limit=limit)
+        start = pages.pack(after) if after else None
         return await self._pieces(_user(user, "turns"), StoredTurn, filters, limit=limit, cursor=start)
 
     # --- contexts --------------------------------------------------------------------------------------------------
@@ -154,6 +160,7 @@ class Client:
         tokenizer: str | None = None,
         inputs: Mapping[str, str] | None = None,
         known: int | None = None,
+        keep: bool = True,
     ) -> Context:
         """What the model should see for this message."""
         asked = {
@@ -167,6 +174,7 @@ class Client:
             "tokenizer": tokenizer,
             "inputs": inputs,
             "known": known,
+            "keep": keep,
         }
         return await self._service.ask("POST", "/v1/context", Context, json=_present(asked))
 
@@ -237,6 +245,16 @@ class Client:
         """Another recipe over a recorded conversation."""
         asked = {"recipe": recipe, "persona": persona, "lane": lane, "limit": limit}
         return await self._service.ask("POST", _user(user, "backtest"), list[Trial], json=_present(asked))
+
+    # --- recipes -----------------------------------------------------------------------------------------------------
+
+    async def define_recipe(self, recipe: Recipe) -> Recipe:
+        """Keeps a recipe of the application's own under its name."""
+        path = f"/v1/recipes/{_quoted(recipe.name)}"
+        return await self._service.ask("PUT", path, Recipe, json=recipe.model_dump(mode="json"))
+
+    async def recipes(self) -> list[Recipe]:
+        return await self._service.ask("GET", "/v1/recipes", list[Recipe])
 
     # --- who -------------------------------------------------------------------------------------------------------
 
@@ -372,6 +390,39 @@ class Client:
         noun: Any = NOUNS[answer["kind"]]
         return adapter(list[noun]).validate_python(answer["versions"])
 
+    async def forget(
+        self,
+        *,
+        user: str,
+        turn: str | None = None,
+        memory: str | None = None,
+        entity: str | None = None,
+        lane: str | None = None,
+        persona: str | None = None,
+        before: datetime | None = None,
+        everything: bool = False,
+    ) -> Receipt:
+        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
+        named = {"turn": turn, "memory": memory, "entity": entity, "lane": lane, "persona": persona, "before": before}
+        body = _present(named) | ({"everything": True} if everything else {})
+        return await self._service.ask("POST", _user(user, "forget"), Receipt, json=body, retry=False)
+
+    # --- the work after the turn --------------------------------------------------------------------------------------
+
+    async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
+        """Runs all work that is due now, for one user or for every user of the tenant."""
+        path = "/v1/settle" if user is None else _user(user, "settle")
+        return await self._service.ask("POST", path, dict[str, Settled])
+
+    async def work_status(self, *, user: str) -> Status:
+        """Where each step of the work stands for a user, with what failed and why."""
+        return await self._service.ask("GET", _user(user, "work"), Status)
+
+    async def retry(self, *, user: str, step: str | None = None) -> int:
+        """Makes parked steps due again; how many there were."""
+        path = _user(user, "retry")
+        return (await self._service.ask("POST", path, dict[str, int], params={"step": step}))["count"]
+
     # --- out and in ------------------------------------------------------------------------------------------------
 
     async def export(self, *, user: str) -> AsyncIterator[str]:
@@ -406,7 +457,7 @@ class Client:
         limit: int,
         after: tuple[datetime, int] | None,
     ) -> list[N]:
-        cursor = cursors.of_place(*after) if after else None
+        cursor = pages.of_place(*after) if after else None
         return await self._pieces(_user(user, PATHS[noun.noun]), noun, filters, limit=limit, cursor=cursor)
 
     async def _pieces(
@@ -424,6 +475,23 @@ class Client:
             found += piece.items
             cursor = piece.next
             if cursor is None:
+                break
+        return found
+
+    async def _backwards(
+        self, path: str, filters: Mapping[str, object], *, before: int, limit: int
+    ) -> list[StoredTurn]:
+        """The newest turns before a place, put together from pieces that are asked for from the end."""
+        found: list[StoredTurn] = []
+        while len(found) < limit:
+            size = min(PIECE, limit - len(found))
+            params = {**filters, "limit": size, "before": found[0].place if found else before}
+            try:
+                piece = await self._service.ask("GET", path, Page[StoredTurn], params=params)
+            except NotFound:
+                return []
+            found[:0] = piece.items
+            if len(piece.items) < size:
                 break
         return found
 

@@ -12,12 +12,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from recollect.clock import Clock, instant
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest import validate
-from recollect.store.base import Catalog, Document
+
+if TYPE_CHECKING:
+    from recollect.store.catalog import Catalog, Document
 
 Scope = Literal["read", "write", "forget", "admin", "operate", "metrics"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -78,7 +80,7 @@ def id_of(token: str) -> str | None:
 class Keys:
     """The keys of an installation, of all its tenants."""
 
-    def __init__(self, catalog: Catalog, *, clock: Clock) -> None:
+    def __init__(self, catalog: "Catalog", *, clock: Clock) -> None:
         self._catalog = catalog
         self._clock = clock
 
@@ -158,7 +160,7 @@ def _scopes(given: Iterable[str], *, user: str | None) -> tuple[Scope, ...]:
     return tuple(scope for scope in SCOPES if scope in wanted)
 
 
-def _read(document: Document) -> ApiKey:
+def _read(document: "Document") -> ApiKey:
     values: dict[str, Any] = json.loads(document.body)
     for name in ("created_at", "expires_at", "revoked_at"):
         values[name] = datetime.fromisoformat(values[name]) if values[name] else None

@@ -6,7 +6,7 @@ from datetime import datetime
 from recollect.errors import Conflict
 from recollect.ids import derived_id
 from recollect.ingest import validate
-from recollect.store.base import Catalog, UserKey
+from recollect.store.catalog import Catalog, UserKey
 
 KIND = "link"
 

@@ -22,8 +22,8 @@ _ACTIVE: Final = (
     "|td|track|use|video"
 )
 _ACTIVE_TAG: Final = re.compile(rf"</?(?:{_ACTIVE})\b[^<>]*>", re.IGNORECASE)
-# A tag that is never closed, or one of another name with attributes ("if x <y and z = 3" is none, but looks like it):
-# a space keeps a reader's words and takes the tag away.
+# A tag that is never closed, or of another name with attributes ("if x <y and z = 3" only looks like one):
+# a space takes the tag away and keeps the words.
 _LOOSE_TAG: Final = re.compile(rf"<(?=/?(?:{_ACTIVE})\b|[a-z][^<>]*=)", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"\b(?:href|src)\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _HOST: Final = re.compile(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from recollect.process.candidates import Stems
+from recollect.process.rules.sentences import sentences
 from recollect.text.patterns import PatternTable
 from recollect.types import LoopKind
 
@@ -24,7 +25,7 @@ _TABLE: Final = PatternTable.read("recollect.process", "closing.toml")
 _DROPPED, _MISSED, _PENDING, _QUESTION = map(_TABLE.pattern, ("dropped", "missed", "pending", "question"))
 _OWN_PAST, _BARE_PAST, _STATE, _HERE = map(_TABLE.pattern, ("own_past", "bare_past", "state", "here"))
 _GENERIC, _DENIED, _ABSENT, _NOT_BAD = map(_TABLE.pattern, ("generic", "denied", "absent", "not_bad"))
-_ARRIVES, _PARTICIPLE = map(_TABLE.pattern, ("arrives", "participle"))
+_ARRIVES, _PARTICIPLE, _HANDED = map(_TABLE.pattern, ("arrives", "participle", "handed"))
 _LIGHT: Final = frozenset(_TABLE.texts("words", "light"))
 _FINISHING: Final = frozenset(_TABLE.texts("words", "finishing"))
 _GROUPS: Final = tuple(frozenset(line.split()) for line in _TABLE.texts("synonyms", "groups"))
@@ -41,8 +42,28 @@ class OpenLoop:
 
 
 def closing(loop: OpenLoop, message: str, *, stems: Stems, similarity: Similarity | None = None) -> Closing | None:
-    """How the message of the one who owes the loop closes it, or `None` if it stays open."""
+    """How the message of the one who owes the loop closes it, or `None` if it stays open.
+
+    A message of several sentences is read as a whole, and then sentence by sentence: the last that settles it counts, and
+    "I forgot to send the recipe. Here it is" keeps the promise.
+    """
     plain = message.replace("’", "'").strip()
+    whole = _read(loop, plain, stems=stems, similarity=similarity)
+    spoken = sentences(plain)
+    if len(spoken) < 2:
+        return whole
+    if whole == "not_done" and _HANDED.search(plain) and _linked(loop.text, plain, stems=stems, similarity=similarity):
+        return "done"
+    if whole is not None:
+        return whole
+    later = OpenLoop(kind=loop.kind, text=loop.text)
+    read: list[Closing | None] = [
+        _read(later if place else loop, one, stems=stems, similarity=similarity) for place, one in enumerate(spoken)
+    ]
+    return next((how for how in reversed(read) if how is not None), None)
+
+
+def _read(loop: OpenLoop, plain: str, *, stems: Stems, similarity: Similarity | None) -> Closing | None:
     if not plain or _ABSENT.fullmatch(plain.lower()) or (_QUESTION.search(plain) and not _DROPPED.search(plain)):
         return None
     linked = _linked(loop.text, plain, stems=stems, similarity=similarity)

@@ -16,9 +16,8 @@ from recollect.ingest.quarantine import quarantine
 from recollect.ingest.secrets import find_secrets
 from recollect.process.candidates import Extraction, Said, Stems
 from recollect.process.rules.extracting import extract
-from recollect.process.rules.sentences import sentences
+from recollect.process.rules.sentences import dated, sentences
 from recollect.text.patterns import PatternTable
-from recollect.text.temporal import ranges
 from recollect.types import Role, Support
 
 __all__ = ["TABLE", "Line", "Sentence", "Verbosity", "chosen", "names", "tone", "topics", "weighed"]
@@ -27,7 +26,7 @@ Verbosity = Literal["brief", "normal", "detailed"]
 
 TABLE: Final = PatternTable.read("recollect.process", "salience.toml")
 _MOODS: Final[dict[str, frozenset[str]]] = {mood: frozenset(words) for mood, words in TABLE.content["moods"].items()}
-_NAME, _GREETING, _RELATIVE = map(TABLE.pattern, ("name", "greeting", "relative_day"))
+_NAME, _GREETING, _SMALL_TALK = map(TABLE.pattern, ("name", "greeting", "small_talk"))
 _NO_NAME: Final = frozenset(TABLE.texts("words", "not_names"))
 _LONGEST: Final = 240
 _ALIKE: Final = 0.6
@@ -75,16 +74,27 @@ def weighed(lines: Sequence[Line], *, stems: Stems) -> list[Sentence]:
             counts.update(ideas)
             found = extract(Said(text=text, role=line.role, now=line.at, zone=line.zone))
             spoken.append(
-                Sentence(text=_dated(text, line), line=line, weight=0.0, place=len(spoken), ideas=ideas, found=found)
+                Sentence(
+                    text=dated(text, at=line.at, zone=line.zone),
+                    line=line,
+                    weight=0.0,
+                    place=len(spoken),
+                    ideas=ideas,
+                    found=found,
+                )
             )
     return [replace(one, weight=_weight(one, counts)) for one in spoken]
 
 
 def chosen(found: Iterable[Sentence], *, limit: int, most: int = 99) -> list[Sentence]:
-    """The weightiest sentences that fit, none saying the same as another, in the order they were said."""
+    """The weightiest sentences that fit, none saying the same as another, in the order they were said.
+
+    Greetings and small talk weigh nothing and are left out."""
     kept: list[Sentence] = []
     used = 0
     for one in sorted(found, key=lambda sentence: (-sentence.weight, sentence.place)):
+        if one.weight <= 0:
+            break
         size = len(one.support.text) + 1
         if used + size > limit or any(_alike(one.ideas, other.ideas) for other in kept):
             continue
@@ -108,24 +118,31 @@ def topics(found: Sequence[Sentence], *, most: int = 5) -> list[tuple[str, tuple
         for word in re.findall(r"[^\W\d_][\w'-]{3,}", one.text):
             for idea in one.ideas:
                 if word.lower().startswith(idea[:4]) and len(idea) > 3 and word.lower() not in idle:
-                    words.setdefault(idea, Counter())[word.lower()] += 1
+                    words.setdefault(idea, Counter())[word] += 1
     ranked = sorted((idea for idea in words if len(idea) > 3), key=lambda idea: (-len(set(said[idea])), idea))
     return [(_commonest(words[idea]), tuple(dict.fromkeys(said[idea]))) for idea in ranked[:most]]
 
 
 def _commonest(words: Counter[str]) -> str:
-    return min(words, key=lambda word: (-words[word], word))
+    """The form used most; a capital that only begins sentences is none of the word's own."""
+    forms = Counter[str]()
+    for word, count in words.items():
+        forms[word.lower() if word.lower() in words else word] += count
+    return min(forms, key=lambda word: (-forms[word], word))
 
 
 def names(found: Sequence[Sentence]) -> list[tuple[str, tuple[str, ...]]]:
     """People the conversation names, each with the turns that do."""
     seen: dict[str, list[str]] = {}
-    speakers = {one.line.speaker.lower() for one in found}
+    known = {one.line.speaker.lower() for one in found}
+    for memory in (memory for one in found for memory in one.found.memories):
+        if memory.attribute in {"name", "home", "origin", "employer"}:
+            known.add(memory.value.lower())
     for one in found:
         labels = [memory.label for memory in one.found.memories if memory.category == "PERSON" and memory.label]
         labels += [match["n"] for match in _NAME.finditer(one.text)]
         for label in labels:
-            if label.split()[0] not in _NO_NAME and label.lower() not in speakers and label[0].isupper():
+            if label.split()[0] not in _NO_NAME and label.lower() not in known and label[0].isupper():
                 seen.setdefault(label, []).append(one.line.id)
     return [(name, tuple(dict.fromkeys(ids))) for name, ids in seen.items()]
 
@@ -147,16 +164,8 @@ def _keepable(text: str, line: Line) -> bool:
     return quarantine(text, "user" if line.role == "user" else "assistant") is None
 
 
-def _dated(text: str, line: Line) -> str:
-    """A sentence that says "yesterday" means another day when it is read later: the day is added."""
-    if _RELATIVE.search(text) is None:
-        return text
-    days = [f"{found.start:%Y-%m-%d}" for found in ranges(text, now=line.at, zone=line.zone) if found.start.year > 1000]
-    return f"{text.rstrip()} [{days[0]}]" if days else text
-
-
 def _weight(one: Sentence, counts: Counter[str]) -> float:
-    if not one.ideas:
+    if not one.ideas or _SMALL_TALK.fullmatch(one.text):
         return 0.0
     common = sum(math.log1p(counts[idea]) for idea in one.ideas) / math.sqrt(len(one.ideas) + 2)
     weight = common + 0.3 * min(len(one.ideas), 8)

@@ -18,12 +18,20 @@ from recollect.process.salience import TABLE, Line, Sentence, Verbosity, chosen,
 from recollect.types import Json, MemoryType, Outcome, Support
 
 __all__ = [
-    "Digest", "Held", "LaneSection", "StillOpen", "daily", "episode", "lane", "rolling", "session", "spine", "still_open",
+    "LANE_TITLES", "Digest", "Held", "LaneSection", "StillOpen",
+    "daily", "episode", "lane", "rolling", "session", "spine", "still_open",
 ]  # fmt: skip
 
 ROLLING_LIMIT: Final = 600
 _SCALE: Final[dict[Verbosity, float]] = {"brief": 0.5, "normal": 1.0, "detailed": 2.0}
 LaneSection = Literal["goals", "decisions", "facts", "outcomes", "pending"]
+LANE_TITLES: Final[dict[LaneSection, str]] = {
+    "goals": "Goals and open questions",
+    "decisions": "Decisions",
+    "facts": "Facts",
+    "outcomes": "Outcomes",
+    "pending": "Pending actions",
+}
 _GOAL, _DECISION, _OUTCOME = map(TABLE.pattern, ("goal", "decision", "outcome"))
 
 
@@ -89,22 +97,20 @@ def rolling(
 
 
 def session(lines: Sequence[Line], *, stems: Stems, verbosity: Verbosity = "normal") -> Digest:
-    """A session in six fields; each entry rests on turns."""
+    """A session in six fields; each entry rests on turns. The text is its two or three sentences for next time."""
     found = weighed(lines, stems=stems)
     scale = _SCALE[verbosity]
     best = chosen(found, limit=round(700 * scale), most=max(1, round(4 * scale)))
     about = topics(found, most=3)
     opened = still_open(lines, stems=stems)
-    first = max(best, key=lambda one: (one.weight, -one.place)) if best else None
-    one_liner = Support(
-        text=_line_of(about, first.support.text if first else ""),
-        sources=first.support.sources if first else tuple(line.id for line in lines[:1]),
-    )
+    told = _told(best, opened)
+    first = max(best, key=lambda one: (one.weight, -one.place)).support if best else None
+    one_liner = first or Support(text="A short exchange", sources=tuple(line.id for line in lines[:1]))
     commitments = [one for one in opened if one.loop.kind in {"promise", "commitment"}]
     others = [one for one in opened if one.loop.kind not in {"promise", "commitment"}]
-    sentences = (one_liner, *(one.support for one in best), *(_support(one) for one in opened))
+    sentences = (*told, *(one.support for one in best), *(_support(one) for one in opened))
     detail: dict[str, Json] = {
-        "one_liner": one_liner.text,
+        "one_liner": shortened(one_liner.text, most=160),
         "what_mattered": [one.support.text for one in best],
         "open_loops": [one.loop.text for one in others],
         "commitments": [f"{one.loop.owner}: {one.loop.text}" for one in commitments],
@@ -112,7 +118,8 @@ def session(lines: Sequence[Line], *, stems: Stems, verbosity: Verbosity = "norm
         "tone": tone(lines),
     }
     return Digest(
-        text=one_liner.text, sentences=tuple(dict.fromkeys(sentences)), detail=detail, tone=tone(lines),
+        text=" ".join(part.text for part in told) or one_liner.text,
+        sentences=tuple(dict.fromkeys(sentences)) or (one_liner,) * bool(lines), detail=detail, tone=tone(lines),
         outcome=_outcome(lines), topics=tuple(word for word, _ in about),
     )  # fmt: skip
 
@@ -217,19 +224,42 @@ def _carry(support: Support) -> float:
 
 
 def _joined(parts: Sequence[Support]) -> Digest:
-    return Digest(text=" ".join(part.text for part in parts), sentences=tuple(parts))
+    return Digest(text=_labelled(parts), sentences=tuple(parts))
 
 
-def _line_of(about: Sequence[tuple[str, tuple[str, ...]]], best: str) -> str:
-    words = ", ".join(word for word, _ in about)
-    if not best:
-        return f"Talked about {words}" if words else "A short exchange"
-    return shortened(best, most=160)
+def _labelled(parts: Iterable[Support]) -> str:
+    """Extracts in one text; who speaks is said once, until another one does."""
+    said: list[str] = []
+    before = ""
+    for part in parts:
+        speaker, mark, words = part.text.partition(": ")
+        said.append(words if mark and speaker == before else part.text)
+        before = speaker if mark else ""
+    return " ".join(said)
+
+
+def _told(best: Sequence[Sentence], opened: Sequence[StillOpen]) -> list[Support]:
+    """The heart of a session in the words that were said, and what it left open: two or three sentences."""
+    told: list[Support] = []
+    heart = sorted(sorted(best, key=lambda one: (-one.weight, one.place))[:2], key=lambda one: one.place)
+    if heart:
+        sources = tuple(dict.fromkeys(source for one in heart for source in one.support.sources))
+        told.append(Support(text=shortened(_labelled(one.support for one in heart), most=320), sources=sources))
+    waiting = [one for one in opened if one.loop.kind in {"promise", "commitment", "topic"}][:2]
+    if waiting:
+        left = "; ".join(_open_words(one) for one in waiting)
+        told.append(Support(text=f"Left open: {left}.", sources=tuple(dict.fromkeys(one.source for one in waiting))))
+    return told
 
 
 def _support(one: StillOpen) -> Support:
+    return Support(text=f"({one.loop.kind}, {one.loop.owner}) {_open_words(one)}", sources=(one.source,))
+
+
+def _open_words(one: StillOpen) -> str:
+    """What is open, with the day it is due."""
     due = f" [{one.loop.due:%Y-%m-%d}]" if one.loop.due else ""
-    return Support(text=f"({one.loop.kind}, {one.loop.owner}) {one.loop.text}{due}", sources=(one.source,))
+    return f"{one.loop.text.rstrip('.')}{due}"
 
 
 def _best(found: Iterable[Sentence], most: int) -> list[Support]:

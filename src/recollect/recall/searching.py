@@ -20,22 +20,12 @@ from recollect.clock import micros
 from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane
 from recollect.recall.embed.base import Calibration, Embedder, calibrate
 from recollect.recall.query import Question, understand
-from recollect.recall.rank import DEFAULT, Ranked, Weights, collapse, rank
+from recollect.recall.rank import DECIMALS, DEFAULT, Ranked, Weights, collapse, rank
 from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
 from recollect.store import nouns
-from recollect.store.base import (
-    ANY,
-    Everything,
-    Match,
-    Matches,
-    RecordsBySeq,
-    Scope,
-    TurnsBySeq,
-    UserKey,
-    UserStore,
-    Vector,
-)
+from recollect.store.base import ANY, Everything, Match, Matches, RecordsBySeq, Scope, TurnsBySeq, UserStore, Vector
+from recollect.store.catalog import UserKey
 from recollect.text.analyse import stems
 from recollect.text.temporal import ranges
 from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
@@ -69,6 +59,8 @@ class Search:
     text: str
     anchor: str | None = None
     limit: int
+    turns: int | None = None
+    """How many turns, where they have a limit of their own."""
     kinds: tuple[HitKind, ...] = ("turn", "memory", "episode", "summary")
     persona: Scope = ANY
     lane: Scope = ANY
@@ -107,6 +99,11 @@ class Recaller:
         self._ask = lru_cache(maxsize=1024)(self._embedded)
 
     @property
+    def version(self) -> str:
+        """The embedder's: vectors of another one are not compared."""
+        return self._embedder.version
+
+    @property
     def at_once(self) -> bool:
         """Whether vectors are written while recording; otherwise a step of the work does it."""
         return self._embedder.at_once
@@ -130,9 +127,7 @@ class Recaller:
         found = await self._find(key, store, search)
         turns, records = await _texts(store, found, search)
         sides = _ordered(records, found, search)
-        talk = [
-            _recalled(turns[r.seq], r) for r in found.turns if r.seq in turns and turns[r.seq].id not in search.skip
-        ]
+        talk = [_recalled(turns[one.seq], one) for one in found.turns if one.seq in turns]
         return [hit for pair in zip_longest(sides, talk) for hit in pair if hit is not None]
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
@@ -198,10 +193,11 @@ class Recaller:
             allowed &= ~np.isin(matrix.seqs, list(search.skip))
         lexical = np.zeros(len(matrix))
         if matches:
-            seqs = np.array([match.seq for match in matches], dtype=np.int64)
+            table = np.array(matches)
+            seqs = table[:, 0].astype(np.int64)
             places = np.searchsorted(matrix.seqs, seqs)
             there = (places < len(matrix)) & (matrix.seqs[np.minimum(places, len(matrix) - 1)] == seqs)
-            lexical[places[there]] = np.array([match.score for match in matches])[there]
+            lexical[places[there]] = np.round(table[there, 1], DECIMALS)
         dense = matrix.blended(matrix.dots(vector)).astype(np.float64)
         ranked = rank(
             held.rows(columns),
@@ -211,7 +207,7 @@ class Recaller:
             trust=self._embedder.trust,
             allowed=allowed,
             weights=search.weights,
-            limit=search.limit + SPARE,
+            limit=(search.limit if search.turns is None or nouns != ("turn",) else search.turns) + SPARE,
         )
         if not ranked:
             return ranked
@@ -242,6 +238,7 @@ def _matches(question: Question, search: Search) -> tuple[Matches, Matches]:
         lane=search.lane,
         limit=MATCHES if "turn" in search.kinds else 0,
         known=search.known,
+        loose=True,
     )
     records = Matches(
         stems=question.stems,
@@ -250,6 +247,7 @@ def _matches(question: Question, search: Search) -> tuple[Matches, Matches]:
         persona=search.persona,
         limit=MATCHES if search.sides else 0,
         known=search.known,
+        loose=True,
     )
     return turns, records
 

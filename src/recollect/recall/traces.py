@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from recollect.recall.rank import PERSONA, USER, Rows, leans
 from recollect.recall.traits import unpack
 from recollect.recall.vectors import Matrix
-from recollect.store.base import Everything, Scope, Trace, Traces, UserKey, UserStore
+from recollect.store.base import Everything, Scope, Trace, Traces, UserStore
+from recollect.store.catalog import UserKey
 
 BATCH = 20_000
 LARGEST = 256 * 1024 * 1024

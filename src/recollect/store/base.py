@@ -14,9 +14,9 @@ the order of the change. A version is visible at entry `known` when `seq <= know
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import blake2b
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, cast
 
+from recollect.store.catalog import Catalog, UserKey
 from recollect.types import Json, Origin, Part, RecordKind, Role, StoredTurn
 
 R = TypeVar("R", covariant=True)
@@ -218,8 +218,7 @@ class RecordsBySource(Query[tuple[Row, ...]]):
     history: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(NamedTuple):
     """A full-text match: BM25 with this user's own statistics, k1 1.2, b 0.75, rounded to 1e-6; higher is better."""
 
     seq: int
@@ -231,6 +230,8 @@ class Matches(Query[tuple[Match, ...]]):
     """The best full-text matches among visible turns or visible ACTIVE records, best first, ties by seq (older first).
 
     A turn or record matches when it holds any of the stems. For records, `persona` also lets through what belongs to none.
+    With `loose`, a store may leave filters, limit, order and rounding to a reader who does all of them anyway: looking up
+    each of a thousand matches costs more than finding them.
     """
 
     stems: tuple[str, ...]
@@ -240,6 +241,7 @@ class Matches(Query[tuple[Match, ...]]):
     lane: Scope = ANY
     limit: int
     known: int | None = None
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +282,13 @@ class Log(Query[tuple[LogEntry, ...]]):
 
     after: int = 0
     limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased(Query[frozenset[str]]):
+    """Which of these ids were erased once, whether or not something was written under them since."""
+
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -512,71 +521,6 @@ class UserStore(Protocol):
 
     async def wipe(self) -> None:
         """Removes everything of this user for good."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class UserKey:
-    """A user's identity: the tenant and the application's own id. Stores file it under `digest`."""
-
-    tenant: str
-    user: str
-
-    @property
-    def digest(self) -> str:
-        """128 bits in hex; the length prefix keeps ("ab", "c") and ("a", "bc") apart."""
-        tenant, user = self.tenant.encode(), self.user.encode()
-        return blake2b(len(tenant).to_bytes(4, "big") + tenant + user, digest_size=16).hexdigest()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """One version of a tenant's document: a persona, a recipe, an API key, a link."""
-
-    name: str
-    version: int
-    body: str
-    recorded_at: datetime
-
-
-class Catalog(Protocol):
-    """What belongs to no single user. It holds no user's content."""
-
-    async def documents(
-        self, tenant: str, kind: str, names: Sequence[str] | None = None
-    ) -> tuple[Document, ...]:
-        """The newest versions of these documents, or of all of that kind, by name; a deleted one is missing."""
-        ...
-
-    async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
-        """Every version of one document, oldest first."""
-        ...
-
-    async def kinds(self) -> tuple[tuple[str, str], ...]:
-        """Every (tenant, kind) that has documents, in order (doctor, copy)."""
-        ...
-
-    async def put(
-        self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
-    ) -> Document:
-        """A new version, unless the newest has this body already. `expected` is the newest version the caller saw
-        (0 for none); another one is a Conflict."""
-        ...
-
-    async def delete(self, tenant: str, kind: str, name: str) -> bool:
-        """Removes all versions of a document; False when there was none."""
-        ...
-
-    async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
-        """Notes when these users have work due next (None: nothing). Only a hint: losing one costs a delay."""
-        ...
-
-    async def due(self, *, now: datetime, limit: int) -> tuple[UserKey, ...]:
-        """Users whose hint is due, the longest waiting first."""
-        ...
-
-    async def users(self, tenant: str | None = None) -> tuple[UserKey, ...]:
-        """Every user that has a store (the slow sweep, doctor, copy)."""
         ...
 
 

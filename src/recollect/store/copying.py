@@ -16,7 +16,6 @@ from recollect.errors import Conflict
 from recollect.store.base import (
     Answers,
     Blobs,
-    Catalog,
     Change,
     Counts,
     Cursors,
@@ -30,6 +29,7 @@ from recollect.store.base import (
     UserStore,
     Vector,
 )
+from recollect.store.catalog import Catalog
 
 BATCH = 1_000
 _ATTEMPTS = 5

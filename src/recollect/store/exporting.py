@@ -14,7 +14,8 @@ from typing import Any, cast
 
 from recollect.errors import InvalidInput
 from recollect.store import codec, nouns
-from recollect.store.base import Log, LogEntry, Row, Store, UserKey, UserStore
+from recollect.store.base import Log, LogEntry, Row, Store, UserStore
+from recollect.store.catalog import UserKey
 from recollect.types import StoredTurn
 
 FORMAT = 1
@@ -41,11 +42,13 @@ async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
 
 async def load(
     store: Store, file: str | Path, *, tenant: str, user: str | None = None, stems: Callable[[str], Sequence[str]]
-) -> int:
-    """Checks the whole file, then restores it in batches, indexed by `stems`. Loading it again changes nothing."""
+) -> tuple[str, int]:
+    """Checks the whole file, then restores it in batches, indexed by `stems`; for whom, and how many entries. Loading it
+    again changes nothing."""
     path = Path(file)
     header, count = _check(path)
-    target = store.user(UserKey(tenant, user or str(header["user"])))
+    whose = user or str(header["user"])
+    target = store.user(UserKey(tenant, whose))
     batch: list[LogEntry] = []
     for _, values in _lines(path):
         if "seq" not in values:
@@ -56,7 +59,7 @@ async def load(
             batch = []
     if batch:
         await target.restore(batch)
-    return count
+    return whose, count
 
 
 def _check(path: Path) -> tuple[Mapping[str, Any], int]:
@@ -121,7 +124,8 @@ def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry
 
 def _turn(values: Mapping[str, Any]) -> StoredTurn:
     parts = codec.decode_parts(json.dumps(values["parts"]))
-    return StoredTurn(**{**_common(values, StoredTurn), "parts": parts})
+    read: dict[str, Any] = {**_common(values, StoredTurn), "parts": parts}
+    return StoredTurn(**read)
 
 
 def _row(values: Mapping[str, Any]) -> Row:

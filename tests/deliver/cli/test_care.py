@@ -79,6 +79,7 @@ def test_doctor_says_all_is_there(reader: CommandLine) -> None:
     assert found["verdict"] in ("ok", "degraded")
     assert by_name["store"]["verdict"] == "ok"
     assert by_name["tokenizer"]["verdict"] == "ok"
+    assert by_name["embedder"]["verdict"] == "ok"
     assert by_name["model"]["verdict"] == "degraded", "without a model is said, not hidden"
     shown = reader.done("doctor").out
     assert "DEGRADED" in shown

@@ -49,11 +49,30 @@ def test_facts_about_oneself(text: str, attribute: str, value: str) -> None:
 
 @pytest.mark.req("R3.2", "R3.4")
 def test_a_person_is_an_entity_with_a_key() -> None:
-    found = only("My sister Marta is a painter.")
+    found, fact = said("My sister Marta is a painter.").memories
     assert found.type == "PEOPLE"
     assert found.entities[0] == "person:marta"
     assert found.fact_type == "relationship"
     assert found.key == "people|person|marta|relationship|relation_sister"
+    assert (fact.text, fact.entities[0]) == ("Marta is a painter", "person:marta")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I moved to Denver last week", "Lives in Denver"),
+        ("I'm allergic to peanuts by the way.", "Is allergic to peanuts"),
+        ("My cofounder John handles the backend.", "John is the user's cofounder"),
+        ("My cofounder John handles the backend.", "John handles the backend"),
+        ("I quit my job at Acme.", "No longer works at Acme"),
+        ("I'm no longer vegan.", "Is no longer vegan"),
+        ("I don't live in Rome anymore.", "No longer lives in Rome"),
+        ("I moved to Denver last week", "Moved to Denver (2024-05-06 to 2024-05-13)"),
+    ],
+)
+@pytest.mark.req("R3.1", "R3.2")
+def test_a_memory_says_what_was_stated_and_no_more(text: str, expected: str) -> None:
+    assert expected in [memory.text for memory in said(text).memories]
 
 
 @pytest.mark.parametrize(

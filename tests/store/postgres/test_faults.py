@@ -12,7 +12,8 @@ import psycopg
 import pytest
 
 from recollect.errors import InvalidInput, SchemaMismatch, StoreError, StoreUnavailable
-from recollect.store.base import Answers, Change, Head, Log, TurnsById, UserKey, Window
+from recollect.store.base import Answers, Change, Head, Log, TurnsById, Window
+from recollect.store.catalog import UserKey
 from recollect.store.postgres import PostgresStore
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import SCHEMA

@@ -6,7 +6,8 @@ import psycopg
 import pytest
 from pglast import parse_sql
 
-from recollect.store.base import Change, Matches, UserKey
+from recollect.store.base import Change, Matches
+from recollect.store.catalog import UserKey
 from recollect.store.postgres import PostgresStore, layout
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES

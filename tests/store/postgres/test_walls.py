@@ -8,7 +8,8 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from recollect.store.base import Change, Cursor, Erasure, Note, StoredSnapshot, UserKey, Vector, Window
+from recollect.store.base import Change, Cursor, Erasure, Note, StoredSnapshot, Vector, Window
+from recollect.store.catalog import UserKey
 from recollect.store.postgres import PostgresStore
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import APPLICATION, SCHEMA, SEARCH, USER_TABLES

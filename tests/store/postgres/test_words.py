@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.store.base import UserKey
+from recollect.store.catalog import UserKey
 from recollect.store.postgres.words import MARK_LENGTH, asking, escape, mark, stems, unescape, word, words
 
 ESCAPE = "\U0010fffd"

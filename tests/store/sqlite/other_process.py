@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recollect.store.base import Change, TurnList, UserKey
+from recollect.store.base import Change, TurnList
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.layout import Layout, lock_of
 from recollect.store.sqlite.sidecar import Sidecar
 from recollect.store.sqlite.store import SqliteStore

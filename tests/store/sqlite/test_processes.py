@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import StoreUnavailable
-from recollect.store.base import Change, UserKey, UserStore
+from recollect.store.base import Change, UserStore
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.backup import put_back
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing import put, turn_draft

@@ -141,8 +141,7 @@ def _next(folder: Path, tries: Sequence[Try]) -> "Iterator[RenderableType]":
 
     yield Text()
     yield Rule(Text("Try next", style="bold"), align="left", style="dim")
-    yield Text(
-        f"export RECOLLECT_DATA={shlex.quote(str(folder))} RECOLLECT_USER=ana", style="bold cyan", overflow="fold"
-    )
+    for setting in (f"RECOLLECT_DATA={shlex.quote(str(folder))}", "RECOLLECT_USER=ana"):
+        yield Text(f"export {setting}", style="bold cyan", no_wrap=True, overflow="ignore")
     for entry in tries:
         yield Text.assemble((f"# {entry.shows}\n", "dim"), (entry.command, "cyan"), no_wrap=True, overflow="ignore")

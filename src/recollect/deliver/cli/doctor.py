@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from recollect.deliver.cli.call import Call
+from recollect.deliver.sizes import size
 from recollect.errors import RecollectError, StoreReadOnly
 
 if TYPE_CHECKING:
@@ -151,13 +152,14 @@ def _tokenizer() -> Check:
 
 
 def _embedder() -> Check:
-    from recollect.recall.searching import Recaller
+    """The default embedder must know words: a table that gives nothing would leave recall to full text alone."""
+    from recollect.recall.embed import open_embedder
 
-    if Recaller().writes_at_once:
-        return Check(
-            name="embedder", verdict="ok", detail="turns can be recalled by meaning as soon as they are recorded"
-        )
-    return Check(name="embedder", verdict="degraded", detail="none: recall finds words and their stems, not meanings")
+    embedder = open_embedder(None)
+    known = bool(embedder.embed([SAMPLE]).any())
+    words = f"{embedder.name}, {embedder.dimension} dimensions, version {embedder.version[:12]}"
+    detail = words if known else f"{words} knows no word: recall finds words, not meanings"
+    return Check(name="embedder", verdict="ok" if known else "degraded", detail=detail)
 
 
 def _parts() -> Iterator[Check]:
@@ -170,16 +172,6 @@ def _parts() -> Iterator[Check]:
     installed = [extra for extra, (module, _) in EXTRAS.items() if find_spec(module) is not None]
     words = f"installed: {', '.join(installed) or 'none'}"
     yield Check(name="extras", verdict="ok", detail=f"{words}; not installed: {', '.join(missing) or 'none'}")
-
-
-def size(count: int) -> str:
-    """Bytes as a person says them."""
-    amount = float(count)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
 
 
 def _table(data: str, worst: Verdict, checks: list[Check]) -> "RenderableType":

@@ -23,10 +23,10 @@ from pydantic import (
 )
 from typing_extensions import TypeAliasType
 
-from recollect.deliver.cursors import LARGEST
 from recollect.errors import InvalidInput
+from recollect.pages import LARGEST
 from recollect.store.nouns import NOUNS
-from recollect.types import HitKind, Json, Origin, Part, RecordKind, Role, Turn
+from recollect.types import HitKind, Json, Origin, Part, RecordKind, Role, Stage, Turn
 
 T = TypeVar("T")
 
@@ -96,6 +96,7 @@ class ContextRequest(Strict):
     tokenizer: Name | None = None
     inputs: dict[Words, Words] | None = None
     known: Known | None = None
+    keep: bool = Field(True, description="Without it no snapshot is kept, for a context that is only looked at.")
 
 
 class SearchRequest(Strict):
@@ -117,6 +118,18 @@ class BacktestRequest(Strict):
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 
+class ForgetRequest(Strict):
+    """Exactly one of these."""
+
+    turn: Name | None = None
+    memory: Name | None = None
+    entity: Name | None = None
+    lane: Name | None = None
+    persona: Name | None = None
+    before: Moment | None = None
+    everything: bool = False
+
+
 class NewPersona(Strict):
     name: Name
     text: Text
@@ -128,10 +141,10 @@ class NewPersona(Strict):
 class ProfileChange(Strict):
     """What the application knows of the user; fields left out stay as they are."""
 
-    zone: Name | None = None
+    zone: Name = "UTC"
     name: Name | None = None
     locale: Name | None = None
-    stage: Words | None = None
+    stage: Stage | None = None
     extra: dict[Words, Value] = Field(default_factory=dict[str, Any])
 
 

@@ -20,12 +20,13 @@ from recollect.clock import system_clock
 from recollect.deliver.apikeys import Keys, digest_of, new_token
 from recollect.deliver.http import logs
 from recollect.deliver.http.app import create_app
+from recollect.deliver.http.connections import Impatient
 from recollect.deliver.http.metrics import FOLDER_VARIABLE
 from recollect.errors import InvalidInput
 from recollect.settings import Settings
 
 FACTORY = "recollect.deliver.http.serving:application"
-HEADERS_SECONDS = 10
+KEEP_ALIVE_SECONDS = 10
 CONNECTIONS = 1_000
 """Connections that one process holds open; more are answered 503 by the server itself."""
 
@@ -64,7 +65,8 @@ def serve(settings: Settings) -> None:
             server_header=False,
             limit_concurrency=CONNECTIONS,
             backlog=256,
-            timeout_keep_alive=HEADERS_SECONDS,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            http=Impatient,
             timeout_graceful_shutdown=settings.stop_seconds,
         )
 

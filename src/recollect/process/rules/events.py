@@ -15,6 +15,8 @@ __all__ = ["events", "persona_events"]
 _DID: Final = TABLE.pattern("did")
 _WILL: Final = TABLE.pattern("will")
 _STARTS: Final = TABLE.pattern("starts")
+_PROMISE: Final = TABLE.pattern("promise")
+_TO_THE_USER: Final = re.compile(r"\byou(?:r|'re|'ve|'ll)?\b", re.IGNORECASE)
 _LONG: Final = 200
 
 
@@ -37,11 +39,10 @@ def persona_events(said: Said) -> Iterator[Candidate]:
         if _DID.search(sentence) is None and _WILL.search(sentence) is None:
             continue
         times = _dated(sentence, said)
-        if not times and re.search(r"\byou(?:r|'re|'ve|'ll)?\b", sentence, re.IGNORECASE):
+        if _PROMISE.search(sentence) or (not times and _TO_THE_USER.search(sentence)):
             continue
-        text = f"{_day(times[0])}: {sentence}" if times else sentence
         yield Candidate(
-            text=shortened(text, most=_LONG),
+            text=shortened(f"{_without(sentence, times[0])} ({_day(times[0])})" if times else sentence, most=_LONG),
             category="EVENT",
             entities=("person:persona",),
             attribute=slug(f"event {_gist(sentence)}"),
@@ -61,10 +62,10 @@ def _dated(sentence: str, said: Said, *, tense: Tense | None = None) -> list[Tim
 
 
 def _event(sentence: str, time: TimeRange, *, planned: bool) -> Candidate:
-    told = third_person(sentence).strip(" .!,")
-    verb = "Planned for" if planned else "On"
+    told = third_person(_without(sentence, time)).strip(" .!,").removeprefix("they ")
+    text = f"Planned for {_day(time)}: {told[:1].lower()}{told[1:]}" if planned else f"{told} ({_day(time)})"
     return Candidate(
-        text=shortened(f"{verb} {_day(time)}: {told[:1].lower()}{told[1:]}", most=_LONG),
+        text=shortened(text[:1].upper() + text[1:], most=_LONG),
         category="EVENT",
         entities=("person:user",),
         attribute=slug(f"event {_day(time)} {_gist(sentence)}"),
@@ -73,6 +74,15 @@ def _event(sentence: str, time: TimeRange, *, planned: bool) -> Candidate:
         confidence=0.7,
         time=time,
     )
+
+
+def _without(sentence: str, time: TimeRange) -> str:
+    """The sentence without the words for the time, which its date stands for."""
+    rest = re.sub(
+        rf"(?:\b(?:on|at|in|by|this past|for|over) )?{re.escape(time.text)}", "", sentence, count=1, flags=re.IGNORECASE
+    )
+    rest = " ".join(rest.split()).strip(" ,.!-")
+    return rest[:1].upper() + rest[1:] if len(rest.split()) > 2 else sentence
 
 
 def _day(time: TimeRange) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from recollect.process.candidates import Candidate, Polarity, Said
-from recollect.process.rules.sentences import TABLE, claims, object_of, third_person
+from recollect.process.rules.sentences import TABLE, claims, object_of, plain_end, third_person
 from recollect.text.slugs import entity_ref, slug
 from recollect.text.temporal import ranges
 from recollect.types import Category, EntityType, FactType, MemoryType
@@ -53,7 +53,7 @@ def facts(said: Said) -> Iterator[Candidate]:
 
 def _stated(rule: _Rule, found: re.Match[str], sentence: str, said: Said) -> Candidate | None:
     whole = rule.entity in {"place", "org"} or rule.attribute in {"name", "language"}
-    value = found["x"] if whole else object_of(found["x"])
+    value = plain_end(found["x"]) if whole else object_of(found["x"])
     value = value.strip(" .,'\"")
     if len(value) < 2 or (rule.many and len(value.split()) > 9):
         return None

@@ -12,9 +12,11 @@ __all__ = ["people"]
 
 _NAMED: Final = tuple(map(TABLE.compiled, TABLE.texts("lists", "named")))
 _UNNAMED: Final = TABLE.pattern("unnamed")
+_DOING: Final = TABLE.pattern("doing")
 _NOT_NAMES: Final = frozenset(
     ("I", "It", "He", "She", "They", "The", "This", "That", "And", "But", "So", "Yes", "No", "You", "We")
 )
+_EMPTY: Final = frozenset(("so", "very", "really", "always", "going", "a", "the", "not", "my", "here", "there", "ok"))
 
 
 def people(said: Said) -> Iterator[Candidate]:
@@ -29,13 +31,19 @@ def people(said: Said) -> Iterator[Candidate]:
                     yield _relation(found["n"], relation)
         found = _UNNAMED.search(sentence)
         if found is not None and found["r"].lower() not in named:
-            fact = _fact(found)
-            if fact is not None:
-                yield fact
+            yield from _fact(found, who=f"The user's {found['r'].lower()}", label=found["r"].lower())
+        found = _DOING.search(sentence)
+        if found is not None and found["n"].split()[0] not in _NOT_NAMES:
+            name = _bare(found["n"])
+            yield from _fact(found, who=name, label=name)
+
+
+def _bare(name: str) -> str:
+    return name.strip(" '-").removesuffix("'s")
 
 
 def _relation(name: str, relation: str) -> Candidate:
-    name = name.strip(" '-").removesuffix("'s")
+    name = _bare(name)
     return Candidate(
         text=f"{name} is the user's {relation}",
         type="PEOPLE",
@@ -50,23 +58,22 @@ def _relation(name: str, relation: str) -> Candidate:
     )
 
 
-def _fact(found: re.Match[str]) -> Candidate | None:
-    relation, verb = found["r"].lower(), found["v"].lower()
+def _fact(found: re.Match[str], *, who: str, label: str) -> Iterator[Candidate]:
+    """What is said of someone, if it says something."""
+    verb = found["v"].lower()
     rest = object_of(found["x"].strip(), most=12)
-    if not rest and verb not in {"passed away", "died"}:
-        return None
-    if (
-        rest.split(" ")[0].lower() in {"so", "very", "really", "always", "going", "a", "the", "not", "my"}
-        and len(rest.split()) < 2
-    ):
-        return None
-    return Candidate(
-        text=third_person(f"The user's {relation} {verb} {rest}".strip()),
+    words = rest.lower().split()
+    if not words and verb not in {"passed away", "died"}:
+        return
+    if len(words) == 1 and words[0] in _EMPTY:
+        return
+    yield Candidate(
+        text=third_person(f"{who} {verb} {rest}".strip()),
         type="PEOPLE",
         category="PERSON",
-        entities=(entity_ref("person", relation), "person:user"),
-        label=relation,
-        attribute=slug(f"{verb} {' '.join(rest.lower().split()[:3])}"),
+        entities=(entity_ref("person", label), "person:user"),
+        label=label,
+        attribute=slug(f"{verb} {' '.join(words[:3])}"),
         value=rest,
         importance=2 if verb in {"passed away", "died"} else 1,
         confidence=0.65,

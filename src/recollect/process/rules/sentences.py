@@ -1,11 +1,13 @@
 """Sentences of a turn, and the pieces of them that rules keep."""
 
 import re
+from datetime import datetime
 from typing import Final
 
 from recollect.text.patterns import PatternTable
+from recollect.text.temporal import ranges
 
-__all__ = ["TABLE", "claims", "object_of", "sentences", "shortened", "third_person"]
+__all__ = ["TABLE", "claims", "dated", "object_of", "plain_end", "sentences", "shortened", "third_person"]
 
 TABLE: Final = PatternTable.read("recollect.process.rules", "rules.toml")
 
@@ -18,6 +20,8 @@ _QUOTED: Final = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILI
 _PICTURE: Final = re.compile(r"\[shares [^\]]*\]")
 _UNREAL: Final = TABLE.pattern("unreal")
 _CLAUSE_END: Final = TABLE.pattern("clause_end")
+_ASIDE: Final = TABLE.pattern("aside")
+_RELATIVE_DAY: Final = TABLE.pattern("relative_day")
 _EMPTY: Final = frozenset(
     (
         "it",
@@ -77,10 +81,25 @@ def claims(text: str) -> list[str]:
 def object_of(rest: str, *, most: int = 10) -> str:
     """What a statement is about: the words up to the end of the clause, or nothing if that says nothing."""
     end = _CLAUSE_END.search(rest)
-    words = (rest[: end.start()] if end else rest).split()
+    words = plain_end(rest[: end.start()] if end else rest).split()
     if not words or len(words) > most or words[0].lower() in _EMPTY:
         return ""
     return " ".join(words).strip(" ,'\"*_")
+
+
+def plain_end(text: str) -> str:
+    """The text without the asides at its end ("by the way", "lol")."""
+    while (shorter := _ASIDE.sub("", text)) != text:
+        text = shorter
+    return text
+
+
+def dated(text: str, *, at: datetime, zone: str) -> str:
+    """A sentence that says "yesterday" means another day when it is read later: the day is added."""
+    if _RELATIVE_DAY.search(text) is None:
+        return text
+    days = [f"{found.start:%Y-%m-%d}" for found in ranges(text, now=at, zone=zone) if found.start.year > 1000]
+    return f"{text.rstrip()} [{days[0]}]" if days else text
 
 
 def third_person(text: str) -> str:

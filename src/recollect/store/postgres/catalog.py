@@ -8,7 +8,7 @@ from uuid import UUID
 
 from recollect.clock import from_micros, micros
 from recollect.errors import Conflict
-from recollect.store.base import Document, UserKey
+from recollect.store.catalog import Document, UserKey
 from recollect.store.postgres.connections import Connection, Connections, query, run
 from recollect.store.postgres.layout import APPLICATION
 from recollect.store.postgres.reading import Statement

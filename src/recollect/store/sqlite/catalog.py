@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.clock import micros
 from recollect.errors import Conflict
-from recollect.store.base import Document, UserKey
+from recollect.store.catalog import Document, UserKey
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection, Secret, connect
 from recollect.store.sqlite.failures import translating

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from recollect.errors import StoreError, StoreUnavailable
-from recollect.store.base import UserKey
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.attempt import Failed, attempt
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.sharedfile import Work

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from recollect.store.base import UserKey
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite.userfile import UserFile
 
 

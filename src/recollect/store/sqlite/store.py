@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import StoreUnavailable
-from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, UserKey, Written
+from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, Written
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite import datafile, driver
 from recollect.store.sqlite.attempt import Failed, attempt
 from recollect.store.sqlite.backup import Copy

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from recollect.errors import StoreCorrupt
-from recollect.store.base import UserKey
+from recollect.store.catalog import UserKey
 from recollect.store.sqlite import datafile
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.failures import translating

@@ -14,8 +14,8 @@ from recollect.store.base import (
     SnapshotsById,
     Store,
     StoredSnapshot,
-    UserKey,
 )
+from recollect.store.catalog import UserKey
 from recollect.testing.conformance.expect import ids
 from recollect.testing.drafts import moment, put, row_draft, turn_draft
 

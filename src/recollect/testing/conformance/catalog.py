@@ -3,7 +3,8 @@
 import asyncio
 
 from recollect.errors import Conflict
-from recollect.store.base import Change, Document, Store, UserKey
+from recollect.store.base import Change, Store
+from recollect.store.catalog import Document, UserKey
 from recollect.testing.conformance.expect import failing
 from recollect.testing.drafts import moment, put, turn_draft
 

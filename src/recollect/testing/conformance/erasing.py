@@ -22,10 +22,10 @@ from recollect.store.base import (
     TurnsById,
     TurnsBySeq,
     Untraced,
-    UserKey,
     Vector,
     Window,
 )
+from recollect.store.catalog import UserKey
 from recollect.store.codec import erased_name
 from recollect.testing.conformance.expect import ids
 from recollect.testing.drafts import moment, put, row_draft, turn_draft

@@ -13,10 +13,10 @@ from recollect.store.base import (
     RecordsBySource,
     Store,
     TurnsById,
-    UserKey,
     UserStore,
     Window,
 )
+from recollect.store.catalog import UserKey
 from recollect.store.codec import erased_name
 from recollect.testing.conformance.expect import ids
 from recollect.testing.drafts import moment, put, row_draft, turn_draft

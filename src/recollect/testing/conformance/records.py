@@ -11,8 +11,8 @@ from recollect.store.base import (
     RecordsBySource,
     Row,
     Store,
-    UserKey,
 )
+from recollect.store.catalog import UserKey
 from recollect.testing.conformance.expect import ids
 from recollect.testing.drafts import moment, put, row_draft
 
@@ -209,9 +209,10 @@ class RecordConformance:
             RecordsByEntity(noun="memory", refs=("org:acme",), statuses=("ACTIVE",), limit=9): ["m1"],
             RecordsByEntity(noun="memory", refs=("person:ana",), limit=9, known=4): ["m2", "m1"],
             RecordsByEntity(noun="memory", refs=("person:ana",), persona="nikita", limit=9, known=4): ["m2"],
-            RecordsByEntity(
-                noun="memory", refs=("person:ana",), persona="nikita", shared=True, limit=9, known=4
-            ): ["m2", "m1"],
+            RecordsByEntity(noun="memory", refs=("person:ana",), persona="nikita", shared=True, limit=9, known=4): [
+                "m2",
+                "m1",
+            ],
             RecordsByEntity(noun="memory", refs=("person:ana",), persona="max", shared=True, limit=9, known=4): ["m1"],
             RecordsByEntity(noun="episode", refs=("person:ana",), limit=9): ["e1"],
             RecordsByEntity(noun="memory", refs=(), limit=9): [],

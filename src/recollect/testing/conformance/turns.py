@@ -1,6 +1,7 @@
 """Turns: written whole, read in the conversation's order, never changed."""
 
-from recollect.store.base import ANY, Change, Store, TurnList, TurnsById, TurnsBySeq, UserKey, Window
+from recollect.store.base import ANY, Change, Store, TurnList, TurnsById, TurnsBySeq, Window
+from recollect.store.catalog import UserKey
 from recollect.testing.conformance.expect import ids
 from recollect.testing.drafts import moment, put, turn_draft
 from recollect.types import Media, StoredTurn, Thinking, ToolCall, ToolReturn

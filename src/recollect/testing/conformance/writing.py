@@ -24,10 +24,10 @@ from recollect.store.base import (
     Traces,
     TurnList,
     TurnsById,
-    UserKey,
     Vector,
     Window,
 )
+from recollect.store.catalog import UserKey
 from recollect.testing.conformance.expect import failing, ids
 from recollect.testing.drafts import always, moment, put, row_draft, turn_draft
 

@@ -7,13 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from recollect import Recipe
+from recollect import Recipe, Recollect, pages
 from recollect.assemble import recipe_book
 from recollect.assemble.diff import Difference
 from recollect.assemble.replaying import Trial
 from recollect.clock import micros
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
 from recollect.deliver.http import paging
 from recollect.deliver.http.models import (
     BacktestRequest,
@@ -22,11 +20,14 @@ from recollect.deliver.http.models import (
     Name,
     Receipt,
     SearchRequest,
+    Value,
+    Words,
     given,
     reply,
 )
-from recollect.deliver.http.subjects import Consulting, Reading, Subject, subject_of
+from recollect.deliver.http.subjects import Administering, Consulting, Reading, Subject, subject_of
 from recollect.errors import InvalidInput, NotFound
+from recollect.pages import Page
 from recollect.store.base import StoredSnapshot
 from recollect.types import Context, Hit, Json
 
@@ -42,7 +43,7 @@ async def context(request: Request, body: ContextRequest) -> Response:
     subject = subject_of(request, user=body.user, scope="read")
     asked: dict[str, Any] = given(body) | {"user": subject.user}
     if body.recipe is not None:
-        asked["recipe"] = recipe_of(body.recipe)
+        asked["recipe"] = await recipe_of(body.recipe, subject.memory)
     return reply(await subject.memory.context(**asked), Context)
 
 
@@ -65,7 +66,7 @@ async def snapshots(
     """The records of past contexts, newest first."""
     found = await _snapshots(subject, limit=limit + 1, before=before, cursor=cursor)
     page = found[:limit]
-    more = cursors.pack(micros(page[-1].at), page[-1].id) if len(found) > limit else None
+    more = pages.pack(micros(page[-1].at), page[-1].id) if len(found) > limit else None
     return reply(Page[Receipt](items=[_receipt(one) for one in page], next=more), Page[Receipt])
 
 
@@ -74,8 +75,8 @@ async def _snapshots(
 ) -> list[StoredSnapshot]:
     if cursor is None:
         return await subject.memory.snapshots(user=subject.user, limit=limit, before=before)
-    at, last = cursors.unpack(cursor, int, str)
-    before = cursors.moment(at) + timedelta(microseconds=1)
+    at, last = pages.unpack(cursor, int, str)
+    before = pages.moment(at) + timedelta(microseconds=1)
     found = await subject.memory.snapshots(user=subject.user, limit=limit + TIES, before=before)
     given_before = [number for number, one in enumerate(found) if one.id == last]
     start = given_before[0] + 1 if given_before else 0
@@ -110,7 +111,7 @@ async def backtest(subject: Reading, body: BacktestRequest) -> Response:
     """Another recipe over the recorded conversation: for each of the user's turns, the context it would have had."""
     trials = await subject.memory.backtest(
         user=subject.user,
-        recipe=recipe_of(body.recipe),
+        recipe=await recipe_of(body.recipe, subject.memory),
         persona=body.persona,
         lane=body.lane,
         limit=body.limit,
@@ -121,24 +122,40 @@ async def backtest(subject: Reading, body: BacktestRequest) -> Response:
 @router.get("/v1/recipes", response_model=list[Recipe])
 async def recipes(tenancy: Consulting) -> Response:
     """The recipes that can be named."""
-    return reply([recipe_book.load(name) for name in recipe_book.names()], list[Recipe])
+    return reply(await tenancy.memory.recipes(), list[Recipe])
 
 
 @router.get("/v1/recipes/{name}", response_model=Recipe)
 async def recipe(tenancy: Consulting, name: Name) -> Response:
     """One recipe with all its numbers."""
-    if name not in recipe_book.names():
+    found = await _named(name, tenancy.memory)
+    if found is None:
         raise NotFound
-    return reply(recipe_book.load(name), Recipe)
+    return reply(found, Recipe)
 
 
-def recipe_of(given: str | dict[str, Json]) -> Recipe:
+@router.put("/v1/recipes/{name}", response_model=Recipe)
+async def define_recipe(tenancy: Administering, name: Name, body: dict[Words, Value]) -> Response:
+    """Keeps a recipe of the application's own under its name; every definition is a version."""
+    given = recipe_book.check({**body, "name": name})
+    return reply(await tenancy.memory.define_recipe(given), Recipe)
+
+
+async def recipe_of(given: str | dict[str, Json], memory: Recollect) -> Recipe:
     """A recipe by its name or as a value; never a file of the server."""
     if isinstance(given, dict):
         return recipe_book.check(given)
-    if given not in recipe_book.names():
-        raise InvalidInput(f"recipe: there is none called {given!r}; there are {', '.join(recipe_book.names())}")
-    return recipe_book.load(given)
+    found = await _named(given, memory)
+    if found is None:
+        names = ", ".join(recipe.name for recipe in await memory.recipes())
+        raise InvalidInput(f"recipe: there is none called {given!r}; there are {names}")
+    return found
+
+
+async def _named(name: str, memory: Recollect) -> Recipe | None:
+    if name in recipe_book.names():
+        return recipe_book.load(name)
+    return next((recipe for recipe in await memory.recipes() if recipe.name == name), None)
 
 
 def _receipt(snapshot: StoredSnapshot) -> Receipt:

@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
+from recollect import pages
 from recollect.deliver.http import paging
 from recollect.deliver.http.channels import Channels
 from recollect.deliver.http.idempotency import IdempotencyKey, derived
@@ -24,6 +23,7 @@ from recollect.deliver.http.models import (
 from recollect.deliver.http.service import Service
 from recollect.deliver.http.subjects import Changing, Reading, caller_of, subject_of
 from recollect.errors import NotFound
+from recollect.pages import Page
 from recollect.types import StoredTurn
 
 router = APIRouter(tags=["turns"])
@@ -60,11 +60,14 @@ async def turns(
     until: Annotated[Moment | None, Query()] = None,
     known: Annotated[Known | None, Query()] = None,
     after: Annotated[Known, Query(description="The `place` of a turn, to begin behind it.")] = 0,
+    before: Annotated[
+        Known | None, Query(description="The `place` of a turn: the newest that stand before it, without a cursor.")
+    ] = None,
     limit: paging.Limit = paging.DEFAULT,
     cursor: paging.Cursor = None,
 ) -> Response:
     """Turns in the conversation's order."""
-    begin = int(cursors.unpack(cursor, int)[0]) if cursor else after
+    begin = int(pages.unpack(cursor, int)[0]) if cursor else after
     found = await subject.memory.turns(
         user=subject.user,
         ids=id,
@@ -76,8 +79,9 @@ async def turns(
         after=begin,
         limit=limit,
         known=known,
+        before=before,
     )
-    more = cursors.pack(found[-1].place) if id is None and len(found) >= limit else None
+    more = pages.pack(found[-1].place) if id is None and before is None and len(found) >= limit else None
     return reply(Page[StoredTurn](items=found, next=more), Page[StoredTurn])
 
 

@@ -1,0 +1,70 @@
+"""What belongs to no single user: who has a store, the tenant's documents, and hints of who has work due."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class UserKey:
+    """A user's identity: the tenant and the application's own id. Stores file it under `digest`."""
+
+    tenant: str
+    user: str
+
+    @property
+    def digest(self) -> str:
+        """128 bits in hex; the length prefix keeps ("ab", "c") and ("a", "bc") apart."""
+        tenant, user = self.tenant.encode(), self.user.encode()
+        return blake2b(len(tenant).to_bytes(4, "big") + tenant + user, digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One version of a tenant's document: a persona, a recipe, an API key, a link."""
+
+    name: str
+    version: int
+    body: str
+    recorded_at: datetime
+
+
+class Catalog(Protocol):
+    """What belongs to no single user. It holds no user's content."""
+
+    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
+        """The newest versions of these documents, or of all of that kind, by name; a deleted one is missing."""
+        ...
+
+    async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
+        """Every version of one document, oldest first."""
+        ...
+
+    async def kinds(self) -> tuple[tuple[str, str], ...]:
+        """Every (tenant, kind) that has documents, in order (doctor, copy)."""
+        ...
+
+    async def put(
+        self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
+    ) -> Document:
+        """A new version, unless the newest has this body already. `expected` is the newest version the caller saw
+        (0 for none); another one is a Conflict."""
+        ...
+
+    async def delete(self, tenant: str, kind: str, name: str) -> bool:
+        """Removes all versions of a document; False when there was none."""
+        ...
+
+    async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
+        """Notes when these users have work due next (None: nothing). Only a hint: losing one costs a delay."""
+        ...
+
+    async def due(self, *, now: datetime, limit: int) -> tuple[UserKey, ...]:
+        """Users whose hint is due, the longest waiting first."""
+        ...
+
+    async def users(self, tenant: str | None = None) -> tuple[UserKey, ...]:
+        """Every user that has a store (the slow sweep, doctor, copy)."""
+        ...
