@@ -7,18 +7,18 @@ Snapshots are written behind the answer by one task a user; `close` waits for th
 import asyncio
 import copy
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from types import TracebackType
 from typing import Any, Self, cast
 
 from recollect import store as stores
-from recollect.assemble import gather, personas, recipe_book, replaying, snapshot, using
+from recollect.assemble import gather, personas, prefix, recipe_book, replaying, saved_recipes, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
-from recollect.assemble.forgetting import Receipt, What, forget
+from recollect.assemble.forgetting import Receipt, Source, What, forget
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
@@ -27,12 +27,10 @@ from recollect.ids import new_id
 from recollect.ingest import editing, linking, profiles, sessions, validate
 from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
-from recollect.process import names, wiring
-from recollect.process.services import Services
-from recollect.process.steps import STEPS
+from recollect.process import thoughts, wiring
 from recollect.recall.embed import Embedder, open_embedder
 from recollect.recall.searching import Recaller, Search
-from recollect.shelves import LISTED, Shelves, everything_or
+from recollect.shelves import LISTED, everything_or
 from recollect.store import exporting
 from recollect.store.base import (
     Change,
@@ -45,6 +43,7 @@ from recollect.store.base import (
     TurnList,
     TurnsById,
     UserStore,
+    Window,
 )
 from recollect.store.catalog import Catalog, UserKey
 from recollect.text.analyse import stems
@@ -54,7 +53,9 @@ from recollect.types import (
     Hit,
     HitKind,
     Json,
+    Loop,
     Memory,
+    Origin,
     Persona,
     Profile,
     Record,
@@ -63,15 +64,15 @@ from recollect.types import (
     StoredTurn,
     Turn,
 )
-from recollect.work import cursors
-from recollect.work.status import Status, status
-from recollect.work.worker import Settled, Worker
+from recollect.work.hints import Hints
+from recollect.workshop import Workshop
 
 
-class Recollect(Shelves):
+class Recollect(Workshop):
     """The memory of many users, embedded in a folder or on PostgreSQL.
 
-    `model` is the extractor's (a PydanticAI model or its name), `tokenizer` the family of the model that will answer.
+    `model` is the extractor's (a PydanticAI model or its name, or several to fall back on), `tokenizer` the family of the
+    model that will answer. With `work` the work after the turn is done in this process, while the memory is open.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Recollect(Shelves):
         tokenizer: str = "o200k",
         clock: Clock | None = None,
         tenant: str = "default",
+        work: bool = False,
     ) -> None:
         self._store: Store = stores.connect(str(url))
         self._recipe = _recipe(recipe)
@@ -91,8 +93,13 @@ class Recollect(Shelves):
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
         self._recaller = Recaller(open_embedder(embedder))
-        self._model = model
+        self._models = wiring.Models.of(model, stems=stems)
+        self._hints = Hints(self._store.catalog)
+        self._works = work
+        self._beside = AsyncExitStack()
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
+        self._prefixes = prefix.Prefixes()
+        self._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=self._tenant)
         self._flushing: set[asyncio.Task[None]] = set()
 
     # --- life ------------------------------------------------------------------------------------------------------
@@ -108,10 +115,14 @@ class Recollect(Shelves):
 
     async def open(self) -> None:
         await self._store.open()
+        if self._works:
+            await self._beside.enter_async_context(self.working())
 
     async def close(self) -> None:
-        """Writes the snapshots that are still pending and closes the store."""
+        """Ends the work beside, writes the snapshots that are still pending and closes the store."""
+        await self._beside.aclose()
         await self.flush()
+        await self._hints.close()
         await self._store.close()
 
     async def flush(self) -> None:
@@ -124,6 +135,7 @@ class Recollect(Shelves):
         other = copy.copy(self)
         other._tenant = validate.name(tenant, what="tenant")
         other._personas = personas.Personas(self._store.catalog, tenant=other._tenant)
+        other._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=other._tenant)
         return other
 
     @property
@@ -146,6 +158,7 @@ class Recollect(Shelves):
                 self._user(user), prepared, rule=sessions.Rule.of(self._recipe.sessions), now=now, also=also
             )
             ids.update(zip(places, done, strict=True))
+            self._hints.note(UserKey(self._tenant, user), now)
         return [ids[place] for place in range(len(turns))]
 
     async def revise(self, *, user: str, turn: str, text: str) -> StoredTurn:
@@ -167,22 +180,29 @@ class Recollect(Shelves):
         after: int = 0,
         limit: int = LISTED,
         known: int | None = None,
+        before: int | None = None,
     ) -> list[StoredTurn]:
-        """Turns in the conversation's order; None means all. `after` continues from a turn's `place`."""
-        query = (
-            TurnsById(ids=tuple(ids), known=known)
-            if ids is not None
-            else TurnList(
+        """Turns in the conversation's order; None means all. `after` continues from a turn's `place`; `before` gives the
+        newest ones that stand before a place, and takes neither session nor times."""
+        whose, where = everything_or(persona), everything_or(lane)
+        query: TurnsById | Window | TurnList
+        if ids is not None:
+            query = TurnsById(ids=tuple(ids), known=known)
+        elif before is not None:
+            if session is not None or since is not None or until is not None or after:
+                raise InvalidInput("before= lists the newest turns; it goes with persona, lane, limit and known alone")
+            query = Window(before=before, limit=limit, persona=whose, lane=where, known=known)
+        else:
+            query = TurnList(
                 after=after,
                 limit=limit,
-                persona=everything_or(persona),
-                lane=everything_or(lane),
                 session=session,
                 since=since and instant(since, name="since"),
                 until=until and instant(until, name="until"),
+                persona=whose,
+                lane=where,
                 known=known,
             )
-        )
         return list((await self._user(user).read(query))[query])
 
     # --- contexts --------------------------------------------------------------------------------------------------
@@ -200,24 +220,27 @@ class Recollect(Shelves):
         tokenizer: str | None = None,
         inputs: Mapping[str, str] | None = None,
         known: int | None = None,
+        keep: bool = True,
     ) -> Context:
-        """What the model should see for this message: no model call, and the same bytes for the same state."""
+        """What the model should see for this message: no model call, and the same bytes for the same state. Without
+        `keep` it leaves no snapshot, for a context that is only looked at."""
         if (message is None) == (turn is None):
             raise InvalidInput("pass either message= (not recorded yet) or turn= (the id of a recorded one)")
         if message is not None:
             validate.text(message, what="message")
         who = await self._personas.resolve(persona)
+        chosen = await self._chosen(recipe)
         request = gather.Request(
             user=validate.name(user, what="user"),
             persona=who.persona,
             lane=validate.optional_name(lane, what="lane"),
-            recipe=self._recipe if recipe is None else _recipe(recipe),
+            recipe=chosen.recipe,
             now=self._clock() if at is None else instant(at),
             message=message,
             turn=turn,
             inputs=dict(inputs or {}),
             known=known,
-            warnings=who.warnings,
+            warnings=(*who.warnings, *chosen.warnings),
         )
         material = await gather.gather(
             self._user(user), request, partial(self._recaller.recall, UserKey(self._tenant, user))
@@ -225,8 +248,10 @@ class Recollect(Shelves):
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
         stored, blobs = snapshot.taken(assembled, request.recipe, material)
-        self._write_later(user, stored, blobs)
-        return assembled.context(stored.id)
+        if keep:
+            self._write_later(user, stored, blobs)
+        conversation = (self._tenant, user, request.persona.id, request.lane, counter.family)
+        return assembled.context(stored.id, kept=self._prefixes.kept(conversation, assembled, counter))
 
     async def search(
         self,
@@ -305,12 +330,22 @@ class Recollect(Shelves):
         trials = replaying.backtest(
             self._user(user),
             build,
-            recipe=_recipe(recipe),
+            recipe=(await self._chosen(recipe)).recipe,
             persona=everything_or(persona),
             lane=everything_or(lane),
             limit=limit,
         )
         return [trial async for trial in trials]
+
+    # --- recipes -----------------------------------------------------------------------------------------------------
+
+    async def define_recipe(self, recipe: Recipe) -> Recipe:
+        """Keeps a recipe of the application's own under its name; every definition is a version."""
+        return await self._recipes.define(recipe, now=self._clock())
+
+    async def recipes(self) -> list[Recipe]:
+        """Every recipe that can be named: those that come with the package, then the application's own."""
+        return [*map(recipe_book.load, recipe_book.names()), *await self._recipes.all()]
 
     # --- who -------------------------------------------------------------------------------------------------------
 
@@ -369,7 +404,10 @@ class Recollect(Shelves):
 
     async def update(self, id: str, *, user: str, **changes: Any) -> Record:
         """A new version with these fields changed: close a loop (status="done"), pin or archive a memory …"""
-        return await editing.update(self._desk(user), id, changes)
+        changed = await editing.update(self._desk(user), id, changes)
+        if isinstance(changed, Loop) and changed.status != "open":
+            await thoughts.let_go(self._user(user), changed, now=self._clock())
+        return changed
 
     async def forget(
         self,
@@ -381,9 +419,17 @@ class Recollect(Shelves):
         lane: str | None = None,
         persona: str | None = None,
         before: datetime | None = None,
+        origin: Origin | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
         everything: bool = False,
+        dry_run: bool = False,
     ) -> Receipt:
-        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
+        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes.
+
+        `origin`, `conversation` and `speaker` together name a source: everything that came from it goes.
+        `dry_run` only counts.
+        """
         what = What(
             turn=turn,
             memory=memory,
@@ -391,40 +437,15 @@ class Recollect(Shelves):
             lane=lane,
             persona=persona,
             before=before and instant(before, name="before"),
+            source=Source.of(origin=origin, conversation=conversation, speaker=speaker),
             everything=everything,
         )
         await self.flush()
-        receipt = await forget(self._user(user), what, now=self._clock())
+        receipt = await forget(
+            self._user(user), what, indexer=self._indexer(), now=self._clock(), dry_run=dry_run
+        )
         self._recaller.forget(UserKey(self._tenant, user))
         return receipt
-
-    # --- the work after the turn --------------------------------------------------------------------------------------
-
-    async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
-        """Runs all work that is due now, for one user or for every user of the tenant."""
-        worker = await self.worker()
-        users = [user] if user is not None else await self.users()
-        return {name: await worker.settle(UserKey(self._tenant, name)) for name in users}
-
-    async def worker(self, *, name: str | None = None) -> Worker[Services]:
-        """A worker on this memory's store, for `recollect work` and for running beside an application."""
-        known = await self._personas.all()
-        services = wiring.by_rules(
-            indexer=self._indexer(),
-            recipe=self._recipe,
-            alike=names.alike,
-            similarity=self._recaller.similarity,
-            personas={persona.id: persona.name for persona in known if persona.id},
-        )
-        return Worker(self._store, STEPS, services, clock=self._clock, name=name or f"worker-{token_hex(4)}")
-
-    async def work_status(self, *, user: str) -> Status:
-        """Where each step of the work stands for a user, with what failed and why."""
-        return await status(self._user(user), now=self._clock())
-
-    async def retry(self, *, user: str, step: str | None = None) -> int:
-        """Makes parked steps due again; how many there were."""
-        return await cursors.retry(self._user(user), step=step, now=self._clock())
 
     # --- out and in ------------------------------------------------------------------------------------------------
 
@@ -435,7 +456,10 @@ class Recollect(Shelves):
 
     async def load(self, file: str | Path, *, user: str | None = None) -> int:
         """Reads an export back, under its own user or another; the number of entries."""
-        return await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
+        whose, count = await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
+        await self.reindex(user=whose)
+        self._hints.note(UserKey(self._tenant, whose), self._clock())
+        return count
 
     async def health(self) -> Health:
         return await self._store.health()
@@ -447,6 +471,11 @@ class Recollect(Shelves):
 
     def _user(self, user: str) -> UserStore:
         return self._store.user(UserKey(self._tenant, validate.name(user, what="user")))
+
+    async def _chosen(self, recipe: str | Recipe | None) -> saved_recipes.Chosen:
+        if recipe is None or isinstance(recipe, Recipe):
+            return saved_recipes.Chosen(recipe or self._recipe)
+        return await self._recipes.chosen(recipe, usual=self._recipe)
 
     def _indexer(self) -> Indexer:
         return Indexer(

@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("process",),
     ("recall",),
     ("assemble",),
-    ("shelves",),
+    ("shelves", "workshop"),
     ("engine",),
     ("sync", "__init__"),
     ("testing",),

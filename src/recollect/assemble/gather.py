@@ -19,6 +19,7 @@ from recollect.recall.blends import Boosts, Shares
 from recollect.recall.searching import Blending, Search
 from recollect.store import nouns
 from recollect.store.base import (
+    Answers,
     Head,
     Query,
     RecordList,
@@ -198,13 +199,14 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         rule=rule,
     )
     window = sessions.within_chain(turns, running.chain)[-request.recipe.history.window :]
+    lasting, earlier = await _lasting(store, request, plan, answers, window)
     quoted = await _quoted(store, request, message, window)
     slots = nouns.records(answers[plan.slot], Slot)
     text = message.text if message else request.message or ""
     anchor = focus.anchor(text, reply_to=quoted, window=turns, slot=slots[0] if slots else None)
-    summaries = {summary.key: summary for summary in nouns.records(answers[plan.summaries], Summary)}
-    days = nouns.records(answers[plan.days], Summary)
-    marked = nouns.records(answers[plan.marked], Memory)
+    summaries = {summary.key: summary for summary in nouns.records(earlier[lasting.summaries], Summary)}
+    days = nouns.records(earlier[lasting.days], Summary)
+    marked = nouns.records(earlier[lasting.marked], Memory)
     states = nouns.records(answers[plan.state], State)
     material = Material(
         user=request.user,
@@ -223,7 +225,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         state=states[0] if states else None,
         today=select.today(days, now=request.now, zone=profile.zone),
         last_time=select.last_time(
-            nouns.records(answers[plan.past], Summary),
+            nouns.records(earlier[lasting.past], Summary),
             days,
             running=running.id,
             now=request.now,
@@ -258,6 +260,17 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
     return material, ask
+
+
+async def _lasting(
+    store: UserStore, request: Request, plan: _Plan, answers: Answers, window: Sequence[StoredTurn]
+) -> tuple[_Plan, Answers]:
+    """Where what lasts is read from: as it is now, or for a recipe that goes in steps as it was when the step began."""
+    step = request.recipe.history.step
+    if not step or not window:
+        return plan, answers
+    then = _plan(replace(request, known=select.step_begin(window, step=step)), before=None)
+    return then, await store.read(then.summaries, then.past, then.days, then.marked)
 
 
 def blending(recipe: Recipe) -> Blending:

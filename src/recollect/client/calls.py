@@ -126,8 +126,9 @@ class Client:
         after: int = 0,
         limit: int = LISTED,
         known: int | None = None,
+        before: int | None = None,
     ) -> list[StoredTurn]:
-        """Turns in the conversation's order; None means all."""
+        """Turns in the conversation's order; None means all. With `before`, the newest that stand before a place."""
         filters = {
             "id": None if ids is None else list(ids),
             "persona": persona,
@@ -139,6 +140,8 @@ class Client:
         }
         if ids is not None and not ids:
             return []
+        if before is not None:
+            return await self._backwards(_user(user, "turns"), filters, before=before, limit=limit)
         start = pages.pack(after) if after else None
         return await self._pieces(_user(user, "turns"), StoredTurn, filters, limit=limit, cursor=start)
 
@@ -157,6 +160,7 @@ class Client:
         tokenizer: str | None = None,
         inputs: Mapping[str, str] | None = None,
         known: int | None = None,
+        keep: bool = True,
     ) -> Context:
         """What the model should see for this message."""
         asked = {
@@ -170,6 +174,7 @@ class Client:
             "tokenizer": tokenizer,
             "inputs": inputs,
             "known": known,
+            "keep": keep,
         }
         return await self._service.ask("POST", "/v1/context", Context, json=_present(asked))
 
@@ -240,6 +245,16 @@ class Client:
         """Another recipe over a recorded conversation."""
         asked = {"recipe": recipe, "persona": persona, "lane": lane, "limit": limit}
         return await self._service.ask("POST", _user(user, "backtest"), list[Trial], json=_present(asked))
+
+    # --- recipes -----------------------------------------------------------------------------------------------------
+
+    async def define_recipe(self, recipe: Recipe) -> Recipe:
+        """Keeps a recipe of the application's own under its name."""
+        path = f"/v1/recipes/{_quoted(recipe.name)}"
+        return await self._service.ask("PUT", path, Recipe, json=recipe.model_dump(mode="json"))
+
+    async def recipes(self) -> list[Recipe]:
+        return await self._service.ask("GET", "/v1/recipes", list[Recipe])
 
     # --- who -------------------------------------------------------------------------------------------------------
 
@@ -460,6 +475,23 @@ class Client:
             found += piece.items
             cursor = piece.next
             if cursor is None:
+                break
+        return found
+
+    async def _backwards(
+        self, path: str, filters: Mapping[str, object], *, before: int, limit: int
+    ) -> list[StoredTurn]:
+        """The newest turns before a place, put together from pieces that are asked for from the end."""
+        found: list[StoredTurn] = []
+        while len(found) < limit:
+            size = min(PIECE, limit - len(found))
+            params = {**filters, "limit": size, "before": found[0].place if found else before}
+            try:
+                piece = await self._service.ask("GET", path, Page[StoredTurn], params=params)
+            except NotFound:
+                return []
+            found[:0] = piece.items
+            if len(piece.items) < size:
                 break
         return found
 

@@ -31,6 +31,8 @@ class SyncClient(Blocking[Client]):
     backtest = blocking(Client.backtest)
     define_persona = blocking(Client.define_persona)
     personas = blocking(Client.personas)
+    define_recipe = blocking(Client.define_recipe)
+    recipes = blocking(Client.recipes)
     set_user = blocking(Client.set_user)
     user = blocking(Client.user)
     users = blocking(Client.users)

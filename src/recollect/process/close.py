@@ -43,7 +43,7 @@ async def run(job: Job[Services]) -> Effect:
     if not turns:
         return _effect(job, replace(session, status="closed", ended_at=job.now, last_activity=session.at))
     loops = nouns.records(answers[opened], Loop)
-    digest = await job.services.summariser(
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="session",
             turns=turns,

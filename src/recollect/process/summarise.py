@@ -27,8 +27,8 @@ from recollect.store.base import (
     TurnsById,
     Window,
 )
-from recollect.types import Loop, Memory, StoredTurn, Summary, SummaryKind
-from recollect.work.cursors import Effect
+from recollect.types import Json, Loop, Memory, StoredTurn, Summary, SummaryKind
+from recollect.work.cursors import SUCCEEDED, Effect
 from recollect.work.overview import Overview, daily_cursor
 from recollect.work.worker import Job, Step
 
@@ -90,7 +90,7 @@ async def _rolling(job: Job[Services]) -> Effect:
     if not turns:
         return Effect(position=tail.number)
     previous = _live(answers, current)
-    digest = await job.services.summariser(
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="rolling",
             turns=turns,
@@ -102,7 +102,8 @@ async def _rolling(job: Job[Services]) -> Effect:
         )
     )
     summary = version(previous, kind="rolling", key=keys.rolling(persona), digest=digest, turns=turns)
-    return _written(job, replace(summary, persona=persona), position=turns[-1].number)
+    noted: dict[str, Json] = {SUCCEEDED: job.now.isoformat()}
+    return _written(job, replace(summary, persona=persona), position=turns[-1].number, body=noted)
 
 
 # --- daily: the user's own day, after every closed session and once more when it is over ----------------------------------
@@ -128,7 +129,7 @@ async def day_summary(job: Job[Services], *, persona: str | None, at: datetime) 
     previous = _live(answers, current)
     if not turns or (previous is not None and _covers(previous, turns)):
         return Day(summary=None, last=last)
-    digest = await job.services.summariser(
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="daily",
             turns=turns,
@@ -196,7 +197,7 @@ async def _compacted(job: Job[Services], *, persona: str | None, lane: str | Non
     older = recent[: -job.services.numbers.compact_keep]
     if not older or not over_threshold(recent, previous, services=job.services, now=job.now):
         return None
-    digest = await job.services.summariser(
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="lane",
             turns=older,
@@ -241,7 +242,7 @@ async def _spine(job: Job[Services]) -> Effect:
     if len(turns) <= job.services.numbers.spine_messages:
         return Effect(position=job.cursor.position, body={"looked": job.view.head})
     previous = _live(answers, current)
-    digest = await job.services.summariser(
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="spine",
             turns=turns,
@@ -261,7 +262,7 @@ def _live(answers: Answers, query: RecordsByKey) -> Summary | None:
     return found[-1] if found else None
 
 
-def _written(job: Job[Services], *summaries: Summary, position: int) -> Effect:
+def _written(job: Job[Services], *summaries: Summary, position: int, body: Mapping[str, Json] | None = None) -> Effect:
     checks = tuple(TurnsById(ids=summary.sources) for summary in summaries)
 
     def decide(answers: Answers) -> Change:
@@ -270,7 +271,7 @@ def _written(job: Job[Services], *summaries: Summary, position: int) -> Effect:
         return Change(records=tuple(nouns.indexed(s, index=job.services.indexer, now=job.now) for s in summaries))
 
     queries: tuple[Query[object], ...] = checks
-    return Effect(position=position, queries=queries, decide=decide)
+    return Effect(position=position, queries=queries, decide=decide, body=body or {})
 
 
 STEPS: tuple[Step[Services], ...] = (

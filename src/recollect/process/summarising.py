@@ -18,12 +18,20 @@ from recollect.process.salience import TABLE, Line, Sentence, Verbosity, chosen,
 from recollect.types import Json, MemoryType, Outcome, Support
 
 __all__ = [
-    "Digest", "Held", "LaneSection", "StillOpen", "daily", "episode", "lane", "rolling", "session", "spine", "still_open",
+    "LANE_TITLES", "Digest", "Held", "LaneSection", "StillOpen",
+    "daily", "episode", "lane", "rolling", "session", "spine", "still_open",
 ]  # fmt: skip
 
 ROLLING_LIMIT: Final = 600
 _SCALE: Final[dict[Verbosity, float]] = {"brief": 0.5, "normal": 1.0, "detailed": 2.0}
 LaneSection = Literal["goals", "decisions", "facts", "outcomes", "pending"]
+LANE_TITLES: Final[dict[LaneSection, str]] = {
+    "goals": "Goals and open questions",
+    "decisions": "Decisions",
+    "facts": "Facts",
+    "outcomes": "Outcomes",
+    "pending": "Pending actions",
+}
 _GOAL, _DECISION, _OUTCOME = map(TABLE.pattern, ("goal", "decision", "outcome"))
 
 

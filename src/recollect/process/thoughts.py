@@ -1,4 +1,4 @@
-"""What a persona keeps in mind of what is open: made when a session closes, let go when the loop is. Pure.
+"""What a persona keeps in mind of what is open: made when a session closes, let go when the loop is.
 
 A thought is derived from one loop and named after it, so that it is thought once, and found again when the loop ends."""
 
@@ -8,6 +8,7 @@ from typing import Final
 
 from recollect.ids import derived_id
 from recollect.process.rules.sentences import third_person
+from recollect.store.base import Change, RecordsById, UserStore
 from recollect.types import Loop, Thought
 
 LASTS = timedelta(days=7)
@@ -35,6 +36,12 @@ def derived(loop: Loop, *, now: datetime) -> Thought | None:
         at=now,
         due=max(now, loop.due or now) + LASTS,
     )
+
+
+async def let_go(store: UserStore, loop: Loop, *, now: datetime) -> None:
+    """Ends what was thought about a loop that somebody closed by hand."""
+    query = RecordsById(ids=(thought_id(loop.id),))
+    await store.write(lambda answers: Change(retire=tuple(row.id for row in answers[query]), retired_at=now), query)
 
 
 def _wording(loop: Loop) -> str:

@@ -99,6 +99,11 @@ class Recaller:
         self._ask = lru_cache(maxsize=1024)(self._embedded)
 
     @property
+    def version(self) -> str:
+        """The embedder's: vectors of another one are not compared."""
+        return self._embedder.version
+
+    @property
     def at_once(self) -> bool:
         """Whether vectors are written while recording; otherwise a step of the work does it."""
         return self._embedder.at_once

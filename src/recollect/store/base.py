@@ -285,6 +285,13 @@ class Log(Query[tuple[LogEntry, ...]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Erased(Query[frozenset[str]]):
+    """Which of these ids were erased once, whether or not something was written under them since."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
     turns: int
     records: Mapping[str, int]

@@ -96,6 +96,7 @@ class ContextRequest(Strict):
     tokenizer: Name | None = None
     inputs: dict[Words, Words] | None = None
     known: Known | None = None
+    keep: bool = Field(True, description="Without it no snapshot is kept, for a context that is only looked at.")
 
 
 class SearchRequest(Strict):

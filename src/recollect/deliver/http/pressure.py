@@ -9,6 +9,7 @@ import asyncio
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from recollect.deliver.http import pages
 from recollect.deliver.http.failures import send_error
 from recollect.deliver.http.gate import OPEN, SIGNED
 from recollect.deliver.http.metrics import Metrics
@@ -60,6 +61,10 @@ class Turns:
         """Nobody waits here any more; True if the turn had been handed over in the same moment."""
         self._waiting.pop(mine, None)
         return mine.done() and not mine.cancelled()
+
+
+def _is_urgent(path: str) -> bool:
+    return path in URGENT or pages.needs_no_turn(path)
 
 
 class Pressure:

@@ -1,26 +1,15 @@
 """The summariser that needs no model: extracts of what was said, each sentence with its turns."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
 from recollect.ingest.secrets import redact
 from recollect.process import summarising
 from recollect.process.salience import Line, Stems, Verbosity
 from recollect.process.services import Detail, Task
-from recollect.process.summarising import Digest, Held, LaneSection
+from recollect.process.summarising import LANE_TITLES, Digest, Held, LaneSection
 from recollect.types import Json, StoredTurn, Summary, Support
 
 _VERBOSITY: dict[Detail, Verbosity] = {"brief": "brief", "normal": "normal", "full": "detailed"}
-_LANE_TITLES: Mapping[LaneSection, str] = {
-    "goals": "Goals and open questions",
-    "decisions": "Decisions",
-    "facts": "Facts",
-    "outcomes": "Outcomes",
-    "pending": "Pending actions",
-}
-
-
-S = TypeVar("S", bound=str)
 
 
 class RuleSummariser:
@@ -45,14 +34,14 @@ class RuleSummariser:
                 sections = summarising.lane(
                     lines, previous=_sections(task.previous), stems=self._stems, verbosity=verbosity
                 )
-                return _sectioned([(name, title, sections[name]) for name, title in _LANE_TITLES.items()])
+                return sectioned([(name, title, sections[name]) for name, title in LANE_TITLES.items()])
             case "spine":
                 held = [
                     Held(text=m.text, type=m.type, importance=m.importance, sources=m.sources)
                     for m in task.memories
                     if m.subject == "user"
                 ]
-                return _sectioned([(name, name, entries) for name, entries in summarising.spine(held).items()])
+                return sectioned([(name, name, entries) for name, entries in summarising.spine(held).items()])
 
 
 def _line(turn: StoredTurn, task: Task) -> Line:
@@ -65,7 +54,7 @@ def _sections(previous: Summary | None) -> dict[LaneSection, tuple[Support, ...]
     if previous is None:
         return None
     resting = {sentence.text: sentence for sentence in previous.sentences}
-    return {name: tuple(_supports(previous.detail.get(name), resting)) for name in _LANE_TITLES}
+    return {name: tuple(_supports(previous.detail.get(name), resting)) for name in LANE_TITLES}
 
 
 def _supports(entries: Json, resting: Mapping[str, Support]) -> list[Support]:
@@ -76,7 +65,7 @@ def _supports(entries: Json, resting: Mapping[str, Support]) -> list[Support]:
     )
 
 
-def _sectioned(sections: Sequence[tuple[str, str, Sequence[Support]]]) -> Digest:
+def sectioned(sections: Sequence[tuple[str, str, Sequence[Support]]]) -> Digest:
     """A summary in sections (name, title, entries): the text is what a person would read, the detail what is shown."""
     detail: dict[str, Json] = {name: [entry.text for entry in entries] for name, _, entries in sections}
     shown = [f"{title}: " + " ".join(entry.text for entry in entries) for _, title, entries in sections if entries]

@@ -26,7 +26,7 @@ USER_TABLES = (
     "record_entities",
     "record_sources",
     "endings",
-    "vectors",
+    "traces",
     "cursors",
     "snapshots",
     "blobs",

@@ -14,6 +14,7 @@ from recollect.clock import from_micros, micros
 from recollect.store import base
 from recollect.store.base import Answers, Everything, Query, Scope
 from recollect.store.bm25 import PLACES, distinct
+from recollect.store.codec import erased_name
 from recollect.store.postgres import rows
 from recollect.store.postgres.rows import Fetched, Values
 from recollect.store.postgres.statements import (
@@ -24,7 +25,7 @@ from recollect.store.postgres.statements import (
     statement,
     visible,
 )
-from recollect.store.postgres.words import asking, mark, unescape, word
+from recollect.store.postgres.words import asking, embedder_id, mark, unescape, word
 
 ALWAYS = 2**62
 """An entry after every other."""
@@ -198,13 +199,16 @@ def _ranked(fetched: Sequence[Fetched]) -> tuple[base.Match, ...]:
 
 
 def _traces(query: base.Traces, person: Person) -> Question:
-    values = {"user": person.id, "embedder": query.embedder, "after": query.after, "limit": query.limit}
-    return _ask(statement("traces"), values, rows.trace)
+    return _ask(statement("traces"), _of_embedder(query, person), rows.trace)
 
 
 def _untraced(query: base.Untraced, person: Person) -> Question:
-    values = {"user": person.id, "embedder": query.embedder, "after": query.after, "limit": query.limit}
-    return _ask(statement("untraced"), values, lambda row: row[0])
+    return _ask(statement("untraced"), _of_embedder(query, person), lambda row: row[0])
+
+
+def _of_embedder(query: base.Traces | base.Untraced, person: Person) -> Values:
+    embedder = embedder_id(query.embedder)
+    return {"user": person.id, "embedder": embedder, "after": query.after, "limit": query.limit}
 
 
 def _log(query: base.Log, person: Person) -> Question:
@@ -226,6 +230,12 @@ def _log(query: base.Log, person: Person) -> Question:
         return tuple(entries)[: query.limit]
 
     return Question(statements, read)
+
+
+def _erased(query: base.Erased, person: Person) -> Question:
+    names = {erased_name(name): name for name in query.ids}
+    ask = Statement(statement("erased"), {"user": person.id, "names": list(names)})
+    return Question((ask,), lambda fetched: frozenset(names[row[0]] for row in fetched[0]))
 
 
 def _counts(_: base.Counts, person: Person) -> Question:
@@ -293,6 +303,7 @@ _TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
     base.Traces: _traces,
     base.Untraced: _untraced,
     base.Log: _log,
+    base.Erased: _erased,
     base.Counts: _counts,
     base.Cursors: _cursors,
     base.CurrentLease: _lease,

@@ -119,7 +119,8 @@ def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes
             if key is None:
                 _reserve(connection, _CHECKSUM_BYTES)
             connection.pragma("journal_mode", "WAL")
-        connection.execute(CONNECTION_SETTINGS)
+        # To the end: apsw runs no further than to the first statement that gives a row.
+        connection.execute(CONNECTION_SETTINGS).fetchall()
         if not writes:
             connection.pragma("query_only", 1)
     except BaseException:
@@ -146,6 +147,12 @@ def truncate_log(connection: Connection) -> bool:
     except apsw.BusyError:
         return False
     return True
+
+
+def copy_log(connection: Connection) -> bool:
+    """Copies the write-ahead log into the file as far as readers allow; True when that was all of it."""
+    frames, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    return frames == copied
 
 
 def scrub(connection: Connection) -> bool:

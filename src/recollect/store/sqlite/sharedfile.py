@@ -121,11 +121,13 @@ class SharedFile:
         if self._reader is not None and self._reader.inode == found:
             return self._reader.connection
         self._drop_reader()
+        checked = False
         while found is not None:
             acknowledged = marked(self._sidecar.path)
-            connection = datafile.open_reader(self.path, self.kind, key=self._secret)
+            connection = datafile.open_reader(self.path, self.kind, key=self._secret, checked=checked)
             if connection is None:
-                self._upgrade()
+                self._check()
+                checked = True
             elif found != inode_of(self.path):
                 connection.close()
             elif self._accepts(connection, acknowledged):
@@ -136,8 +138,9 @@ class SharedFile:
             found = inode_of(self.path)
         return None
 
-    def _upgrade(self) -> None:
-        """Brings the file up to date, under a descriptor of its own: the other belongs to whoever writes."""
+    def _check(self) -> None:
+        """Opens the file as a writer does, which brings it up to date and refuses one that is cut off. Under a
+        descriptor of its own: the other belongs to whoever writes."""
         sidecar = Sidecar(lock_of(self.path))
         with closing(sidecar), sidecar.held():
             datafile.open_writer(self.path, self.kind, key=self._secret).close()

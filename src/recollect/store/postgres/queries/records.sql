@@ -35,9 +35,9 @@ select {columns}
 from records t
 where t.user_id = %(user)s and t.noun = %(noun)s and {visible} and {persona}
     and (cardinality(%(statuses)s::text[]) = 0 or t.status = any (%(statuses)s::text[]))
-    and t.seq in (
+    and t.seq = any (array(
         select e.seq from record_entities e where e.user_id = %(user)s and e.ref = any (%(refs)s::text[])
-    )
+    ))
 order by t.at desc, t.seq desc
 limit %(limit)s
 
@@ -45,9 +45,9 @@ limit %(limit)s
 select {columns}
 from records t
 where t.user_id = %(user)s and {visible}
-    and t.seq in (
+    and t.seq = any (array(
         select s.seq from record_sources s where s.user_id = %(user)s and s.ref = any (%(turns)s::text[])
-    )
+    ))
 order by t.seq
 
 -- name: insert_record

@@ -116,17 +116,27 @@ create table endings (
 ) partition by hash (user_id);
 create index endings_by_id on endings (user_id, id);
 
--- Embeddings as the embedder wrote them. `near` is filled for one user on demand, when their rows are so many that a
--- search inside the database is worth an index.
-create table vectors (
+-- Embeddings as the embedder wrote them, with what ranking needs beside them, so that loading them reads nothing else.
+-- `embedder` is the hash of its name. `near` is filled for one user on demand, when their rows are so many that a search
+-- inside the database is worth an index.
+create table traces (
     user_id uuid not null,
-    embedder text collate "C" not null,
+    embedder uuid not null,
     seq bigint not null,
-    data bytea not null,
+    place bigint not null,
+    noun text not null,
+    id text collate "C" not null,
+    at bigint not null,
+    role text,
+    persona text collate "C",
+    lane text collate "C",
+    session text collate "C",
+    speaker text,
+    vector bytea not null,
     near halfvec,
     primary key (user_id, embedder, seq)
 ) partition by hash (user_id);
-alter table vectors alter column data set storage external;
+alter table traces alter column vector set storage external;
 
 create table cursors (
     user_id uuid not null,
