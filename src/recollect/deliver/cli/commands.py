@@ -13,6 +13,7 @@ from recollect.deliver.cli import (
     doctor,
     evaluation,
     keys,
+    mcp,
     moving,
     people,
     recipes,
@@ -330,6 +331,12 @@ COMMANDS: tuple[Command, ...] = (
         topic="Service",
         run=serve.serve,
         sketches=("recollect serve", "recollect serve --host 0.0.0.0 --port 80 --workers 2"),
+    ),
+    Command(
+        name="mcp",
+        topic="Service",
+        run=mcp.mcp,
+        sketches=("recollect mcp --user ana --persona nikita",),
     ),
     Command(
         name="keys create",
