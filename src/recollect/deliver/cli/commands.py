@@ -54,6 +54,7 @@ COMMANDS: tuple[Command, ...] = (
         topic="Start",
         run=demo.demo,
         examples=("recollect demo", "recollect demo --data ./try-it", "recollect demo --recipe lanes --brief"),
+        sketches=("recollect demo --open",),
     ),
     Command(name="doctor", topic="Start", run=doctor.doctor, calls=("health",), examples=("recollect doctor",)),
     Command(
@@ -103,6 +104,7 @@ COMMANDS: tuple[Command, ...] = (
             'recollect context "yes" --user ana --persona nikita --at 2026-03-14T16:52:00Z',
             'recollect context "and the hotel?" --user ana --persona nikita --lane trip --recipe lanes',
             "recollect context --turn sat-09 --user ana --persona nikita --raw",
+            "recollect context --turn sat-09 --user ana --persona nikita --html context.html --redact",
         ),
     ),
     Command(
