@@ -36,6 +36,7 @@ from recollect.store.base import (
     Change,
     Head,
     Health,
+    Scrubbed,
     SnapshotList,
     SnapshotsById,
     Store,
@@ -440,6 +441,10 @@ class Recollect(Workshop):
 
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int:
         return await self._store.backup(str(target), progress=progress)
+
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
+        """Rewrites what may still hold bytes of something forgotten: needed on PostgreSQL, for all users at once."""
+        return await self._store.scrub(progress=progress)
 
     # --- inside ----------------------------------------------------------------------------------------------------
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from recollect.errors import StoreError
-from recollect.store.base import Health
+from recollect.store.base import Health, Scrubbed
 from recollect.store.catalog import UserKey
 from recollect.store.postgres import backup as backups
+from recollect.store.postgres import scrubbing
 from recollect.store.postgres.catalog import PostgresCatalog
 from recollect.store.postgres.connections import Connection, Connections
 from recollect.store.postgres.faults import clear_errors
@@ -57,6 +58,11 @@ class PostgresStore:
         async with await self._connections.connect() as connection:
             with clear_errors(self._connections.settings):
                 return await backups.save(connection, target, progress=progress)
+
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
+        async with await self._connections.connect() as connection:
+            with clear_errors(self._connections.settings):
+                return await scrubbing.scrub(connection, progress=progress)
 
     async def restore_backup(self, source: str) -> int:
         """Fills this empty database from a folder that `backup` wrote; the number of users."""
