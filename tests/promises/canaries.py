@@ -28,15 +28,24 @@ async def live(memory: Recollect, clock: FakeClock, user: str, word: str) -> Non
         ("user", f"{word.title()} moved to Lisbon last week. I promise to visit {word.title()} in June."),
     ]
     for number, (role, text) in enumerate(said):
-        id = f"{user}-{number}"
         await memory.record(
-            Turn(user=user, role="user" if role == "user" else "assistant", text=text, id=id, persona=PERSONA)
+            Turn(
+                user=user,
+                role="user" if role == "user" else "assistant",
+                text=text,
+                id=f"{user}-{number}",
+                persona=PERSONA,
+            )
         )
         clock.tick(seconds=20)
     asked = await memory.context(user=user, persona=PERSONA, message=f"what about {word.title()}?")
     await memory.record(
         Turn(
-            user=user, role="user", text=f"what about {word.title()}?", id=f"{user}-asked", persona=PERSONA,
+            user=user,
+            role="user",
+            text=f"what about {word.title()}?",
+            id=f"{user}-asked",
+            persona=PERSONA,
         )
     )
     await memory.record(
@@ -80,9 +89,9 @@ async def shown(memory: Recollect, user: str, *, query: str) -> str:
 def files_with(words: Iterable[str], *folders: Path) -> list[str]:
     """Where a word stands, in either of its usual spellings."""
     wanted = [spelling.encode() for word in words for spelling in (word, word.title(), word.upper())]
-    found: list[str] = []
-    for folder in folders:
-        for path in folder.rglob("*"):
-            if path.is_file() and any(word in content for content in [path.read_bytes()] for word in wanted):
-                found.append(path.name)
-    return found
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if _holds(path.read_bytes(), wanted)]
+
+
+def _holds(content: bytes, words: Iterable[bytes]) -> bool:
+    return any(word in content for word in words)

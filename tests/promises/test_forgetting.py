@@ -215,7 +215,7 @@ class _Slow(RuleExtractor):
     def __init__(self) -> None:
         self.reading, self.go_on = asyncio.Event(), asyncio.Event()
 
-    async def __call__(self, passages: Sequence[Passage]) -> Sequence[Finding]:
+    async def __call__(self, passages: Sequence[Passage]) -> list[Finding]:
         found = await super().__call__(passages)
         self.reading.set()
         await self.go_on.wait()
@@ -254,6 +254,17 @@ asyncio.run(main())
 """
 
 
+def _killed_while_forgetting(folder: Path, word: str, after: float) -> bool:
+    """Whether it was acknowledged before the process was killed."""
+    command = [sys.executable, "-c", _KILLED, str(folder), word]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={"PYTHONPATH": "src"}) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(after)
+        process.send_signal(signal.SIGKILL)
+        return process.stdout.read() == b"done\n"
+
+
 async def test_a_crash_in_the_middle_forgets_all_or_nothing(tmp_path: Path, rng: random.Random) -> None:
     """Killed at any moment, the next start finds everything there or nothing at all, and finishes what was begun."""
     word, outcomes = canary(7), set[str]()
@@ -262,16 +273,7 @@ async def test_a_crash_in_the_middle_forgets_all_or_nothing(tmp_path: Path, rng:
         async with Recollect(folder, clock=clock) as memory:
             await live(memory, clock, "user0", word)
             before = [line async for line in memory.export(user="user0")]
-        process = subprocess.Popen(
-            [sys.executable, "-c", _KILLED, str(folder), word], stdout=subprocess.PIPE, env={"PYTHONPATH": "src"}
-        )
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        time.sleep(rng.uniform(0, 0.12))
-        process.send_signal(signal.SIGKILL)
-        acknowledged = process.stdout.read() == b"done\n"
-        process.wait()
-        process.stdout.close()
+        acknowledged = await asyncio.to_thread(_killed_while_forgetting, folder, word, rng.uniform(0, 0.12))
         async with Recollect(folder, clock=clock) as memory:
             after = [line async for line in memory.export(user="user0")]
             gone = after != before
@@ -280,3 +282,28 @@ async def test_a_crash_in_the_middle_forgets_all_or_nothing(tmp_path: Path, rng:
             if gone:
                 assert files_with([word], folder) == []
     assert outcomes
+
+
+async def test_an_older_backup_does_not_bring_it_back(tmp_path: Path, clock: FakeClock) -> None:
+    """One forgets a turn and one everything, after the backup; a third one says something since."""
+    words = [canary(number) for number in range(3)]
+    folder, backup, restored = tmp_path / "memories", tmp_path / "backup", tmp_path / "restored"
+    async with Recollect(folder, clock=clock) as memory:
+        await _everywhere(memory, clock, words)
+        await memory.backup(backup)
+        clock.tick(minutes=1)
+        await memory.forget(user="user0", entity=f"person:{words[0]}")
+        await memory.forget(user="user1", everything=True)
+        ledger = folder / "forgotten.jsonl"
+    assert files_with(words[:2], backup), "the backup is older than the forgetting"
+    assert files_with([*words, "user0", "user1"], tmp_path / "memories") == files_with([words[2]], folder)
+    async with Recollect(backup, clock=clock) as old:
+        await old.backup(restored)
+    async with Recollect(restored, clock=clock) as memory:
+        done = await memory.forget_again(ledger)
+        assert set(done) == {"user0", "user1"}
+        assert await memory.forget_again(ledger) == {}
+        assert await memory.users() == ["user0", "user2"]
+        assert words[0] not in (await shown(memory, "user0", query="sister call")).casefold()
+        assert words[2] in (await shown(memory, "user2", query="sister call")).casefold()
+    assert files_with(words[:2], restored) == []

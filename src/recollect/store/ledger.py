@@ -64,4 +64,6 @@ class Ledger:
                     user=values["user"], at=datetime.fromisoformat(values["at"]), hashes=tuple(values["ids"])
                 )
             except (ValueError, KeyError, TypeError) as error:
-                raise StoreCorrupt(f"{self.path} line {number} cannot be read: what was forgotten is unknown") from error
+                raise StoreCorrupt(
+                    f"{self.path} line {number} cannot be read: what was forgotten is unknown"
+                ) from error

@@ -119,7 +119,8 @@ def _fail(file: Writable, jobs: list[Job], error: Exception) -> bool:
         for job in jobs:
             job.fail(error)
         return False
-    return any([commit(file, [job]) for job in jobs])
+    finished = [commit(file, [job]) for job in jobs]
+    return any(finished)
 
 
 def _scrub(file: Writable, erasures: list[tuple[Job, Done]]) -> bool:
