@@ -34,6 +34,7 @@ from recollect.types import (
     Json,
     Loop,
     Memory,
+    Origin,
     Persona,
     Profile,
     Record,
@@ -400,11 +401,17 @@ class Client:
         lane: str | None = None,
         persona: str | None = None,
         before: datetime | None = None,
+        origin: Origin | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
         everything: bool = False,
+        dry_run: bool = False,
     ) -> Receipt:
         """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
         named = {"turn": turn, "memory": memory, "entity": entity, "lane": lane, "persona": persona, "before": before}
-        body = _present(named) | ({"everything": True} if everything else {})
+        source = {"origin": origin, "conversation": conversation, "speaker": speaker}
+        switches = {"everything": everything, "dry_run": dry_run}
+        body = _present({**named, **source}) | {name: True for name, is_set in switches.items() if is_set}
         return await self._service.ask("POST", _user(user, "forget"), Receipt, json=body, retry=False)
 
     # --- the work after the turn --------------------------------------------------------------------------------------

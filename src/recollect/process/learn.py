@@ -199,6 +199,7 @@ def _loop_id(turn: StoredTurn, candidate: LoopCandidate) -> str:
 def _episode_id(memory: str) -> str:
     return derived_id("episode", memory)
 
+
 def _resolved(
     job: Job[Services], findings: Sequence[Finding], answers: Answers, known: RecordList, named: RecordsByKey
 ) -> entities.Resolved:

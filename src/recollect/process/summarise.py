@@ -22,6 +22,7 @@ from recollect.store.base import (
     Change,
     Query,
     RecordList,
+    RecordsById,
     RecordsByKey,
     TurnList,
     TurnsById,
@@ -62,9 +63,12 @@ def version(
     )
 
 
-def unless_forgotten(summary: Summary, check: TurnsById, answers: Answers) -> None:
+def unless_forgotten(summary: Summary, check: TurnsById, answers: Answers, before: RecordsById) -> None:
+    """Every turn that this version is the first to rest on must still be there. One that the version before rests on may
+    be over its time; had it been forgotten, that version would be gone as well."""
     found = {turn.id for turn in answers[check]}
-    if any(source not in found for source in summary.sources):
+    carried = {source for row in answers[before] if row.id == summary.id for source in row.sources}
+    if any(source not in found and source not in carried for source in summary.sources):
         raise Forgotten
 
 
@@ -264,12 +268,14 @@ def _live(answers: Answers, query: RecordsByKey) -> Summary | None:
 def _written(job: Job[Services], *summaries: Summary, position: int, body: Mapping[str, Json] | None = None) -> Effect:
     checks = tuple(TurnsById(ids=summary.sources) for summary in summaries)
 
+    before = RecordsById(ids=tuple(summary.id for summary in summaries))
+
     def decide(answers: Answers) -> Change:
         for summary, check in zip(summaries, checks, strict=True):
-            unless_forgotten(summary, check, answers)
+            unless_forgotten(summary, check, answers, before)
         return Change(records=tuple(nouns.indexed(s, index=job.services.indexer, now=job.now) for s in summaries))
 
-    queries: tuple[Query[object], ...] = checks
+    queries: tuple[Query[object], ...] = (*checks, before)
     return Effect(position=position, queries=queries, decide=decide, body=body or {})
 
 

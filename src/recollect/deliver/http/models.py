@@ -127,7 +127,11 @@ class ForgetRequest(Strict):
     lane: Name | None = None
     persona: Name | None = None
     before: Moment | None = None
+    origin: Origin | None = None
+    conversation: Name | None = None
+    speaker: Name | None = None
     everything: bool = False
+    dry_run: bool = False
 
 
 class NewPersona(Strict):

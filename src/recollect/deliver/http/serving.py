@@ -40,7 +40,14 @@ def application() -> FastAPI:
     """The service of this process's environment."""
     settings = Settings.read(os.environ)
     logs.configure(settings.log_level)
-    memory = Recollect(settings.data, recipe=settings.recipe, model=settings.model, tokenizer=settings.tokenizer)
+    memory = Recollect(
+        settings.data,
+        recipe=settings.recipe,
+        model=settings.model,
+        tokenizer=settings.tokenizer,
+        forgotten=settings.forgotten,
+        actor="service",
+    )
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
