@@ -13,14 +13,16 @@ FILLER = ("the weather was mild", "trains were late again", "lunch was soup", "a
 
 
 async def known(memory: Recollect, clock: FakeClock) -> None:
-    for name, kind, aliases in (("Mukesh Rao", "person", ("Makesh",)), ("Atlas", "project", ()), ("Lena", "person", ())):
+    for name, kind, aliases in (
+        ("Mukesh Rao", "person", ("Makesh",)),
+        ("Atlas", "project", ()),
+        ("Lena", "person", ()),
+    ):
         ref = f"{kind}:{name.lower().replace(' ', '_')}"
         await memory.add("entity", user="ana", key=ref, label=name, type=kind, aliases=aliases, at=clock())
     remember = memory.remember
     await remember(user="ana", text="is the team lead", importance=2, entities=("person:mukesh_rao",))
-    await remember(
-        user="ana", text="runs the migration", importance=2, entities=("person:mukesh_rao", "project:atlas")
-    )
+    await remember(user="ana", text="runs the migration", importance=2, entities=("person:mukesh_rao", "project:atlas"))
     await remember(user="ana", text="ships in June", importance=2, entities=("project:atlas",))
     await remember(user="ana", text="plays the cello", importance=2, entities=("person:lena",))
     for text in FILLER:
@@ -33,7 +35,9 @@ def cards(context: Context) -> dict[str, str]:
 
 
 @pytest.mark.req("R3.6")
-@pytest.mark.parametrize("message", ["what do I say to Mukesh?", "Makesh wrote to me", "mukesh rao", "met Mukkesh today"])
+@pytest.mark.parametrize(
+    "message", ["what do I say to Mukesh?", "Makesh wrote to me", "mukesh rao", "met Mukkesh today"]
+)
 async def test_a_named_entity_brings_its_card(memory: Recollect, clock: FakeClock, message: str) -> None:
     await known(memory, clock)
     shown = cards(await memory.context(user="ana", message=message, recipe="personas"))

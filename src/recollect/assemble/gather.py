@@ -31,7 +31,6 @@ from recollect.store.base import (
     Window,
 )
 from recollect.types import (
-    Card,
     Entity,
     Loop,
     Memory,
