@@ -14,6 +14,7 @@ from recollect.store.postgres.inspection import inspect
 from recollect.store.postgres.migrating import migrate
 from recollect.store.postgres.neighbours import Vectors
 from recollect.store.postgres.reading import Person
+from recollect.store.postgres.scrubbing import scrub
 from recollect.store.postgres.user import PostgresUserStore
 from recollect.store.postgres.words import embedder_id
 
@@ -69,6 +70,13 @@ class PostgresStore:
             with clear_errors(self._connections.settings):
                 await connection.execute("set statement_timeout = 0")
                 await neighbours.build(connection, vectors)
+
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> tuple[str, ...]:
+        """Writes all tables anew, so that no byte of what was erased is left in them; what stays out of reach, in words."""
+        async with await self._connections.connect() as connection:
+            with clear_errors(self._connections.settings):
+                await connection.execute("set statement_timeout = 0")
+                return await scrub(connection, progress=progress)
 
     async def restore_backup(self, source: str) -> int:
         """Fills this empty database from a folder that `backup` wrote; the number of users."""
