@@ -281,7 +281,7 @@ async def _lasting(
     step = request.recipe.history.step
     if not step or not window:
         return plan, answers
-    then = _plan(replace(request, known=select.step_begin(window, step=step)), before=None)
+    then = _plan(replace(request, known=select.step_begin(window, step=step)), text="", before=None)
     return then, await store.read(then.summaries, then.past, then.days, then.marked)
 
 
