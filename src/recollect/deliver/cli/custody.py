@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count; change nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Whose = Annotated[str | None, typer.Option("--user", "-u", metavar="USER", help="Of this user alone.")]
-Id = Annotated[str | None, typer.Option(metavar="ID")]
-Name = Annotated[str | None, typer.Option(metavar="NAME")]
+Id = Annotated[str | None, typer.Option(metavar="ID", help="The one with this id.")]
+Name = Annotated[str | None, typer.Option(metavar="NAME", help="What belongs to it.")]
 
 
 def forget(
@@ -119,7 +119,7 @@ def reject(call: Call, *, id: Annotated[str, typer.Argument(metavar="ID")], user
 
 
 def events(
-    call: Call, *, user: Whose = None, limit: Annotated[int, typer.Option("--limit", "-n", min=1)] = 100
+    call: Call, *, user: Whose = None, limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 100
 ) -> None:
     """Show the audit log: who forgot, exported or changed what, and when; without content."""
     with call.memory() as memory:
