@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from recollect.errors import StoreCorrupt, StoreUnavailable
-from recollect.store.sqlite.driver import Connection, connect, copy_log, truncate_log
+from recollect.store.sqlite.driver import Connection, close, connect, copy_log, truncate_log
 from recollect.store.sqlite.layout import companions_of, sync_folder
 from recollect.store.sqlite.migrate import Kind, migrate, migrations, newest, refuse_newer, schema_of
 
@@ -49,7 +49,7 @@ def open_writer(path: Path, kind: Kind, *, key: bytes | None = None) -> Connecti
             raise StoreCorrupt(f"{path} is damaged (its end is cut off); restore it from a backup")
         migrate(connection, migrations(kind))
     except BaseException:
-        connection.close()
+        close(connection)
         raise
     return connection
 
@@ -63,11 +63,11 @@ def open_reader(path: Path, kind: Kind, *, key: bytes | None = None, checked: bo
         refuse_newer(schema, newest(kind))
         is_ready = schema == newest(kind) and (checked or not is_short(connection, path))
     except BaseException:
-        connection.close()
+        close(connection)
         raise
     if is_ready:
         return connection
-    connection.close()
+    close(connection)
     return None
 
 

@@ -7,7 +7,7 @@ would drop SQLite's locks.
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -124,7 +124,7 @@ def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes
         if not writes:
             connection.pragma("query_only", 1)
     except BaseException:
-        connection.close()
+        close(connection)
         raise
     return connection
 
@@ -133,6 +133,13 @@ def _reserve(connection: Connection, size: int) -> None:
     """Keeps bytes free at the end of each page; a file that has pages already stays as it is."""
     number = ctypes.c_int(size)
     connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(number))
+
+
+def close(connection: Connection) -> None:
+    """Lets go of a connection. What a failing disk keeps SQLite from tidying up on the way stays in the log, as after
+    a crash, and is nobody's error."""
+    with suppress(apsw.FullError, apsw.IOError):
+        connection.close()
 
 
 def in_memory() -> Connection:
