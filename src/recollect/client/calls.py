@@ -23,6 +23,7 @@ from recollect.assemble.replaying import Trial
 from recollect.client.transport import Transport, adapter
 from recollect.errors import InvalidInput, NotFound
 from recollect.pages import Page
+from recollect.process.auditing import Audit
 from recollect.store.base import Health, StoredSnapshot
 from recollect.store.nouns import NOUNS
 from recollect.types import (
@@ -47,6 +48,7 @@ from recollect.types import (
     Thought,
     Turn,
 )
+from recollect.work.progress import SessionState
 from recollect.work.status import Status
 from recollect.work.worker import Settled
 
@@ -408,11 +410,37 @@ class Client:
         dry_run: bool = False,
     ) -> Receipt:
         """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
-        named = {"turn": turn, "memory": memory, "entity": entity, "lane": lane, "persona": persona, "before": before}
-        source = {"origin": origin, "conversation": conversation, "speaker": speaker}
-        switches = {"everything": everything, "dry_run": dry_run}
-        body = _present({**named, **source}) | {name: True for name, is_set in switches.items() if is_set}
+        named = {
+            "turn": turn,
+            "memory": memory,
+            "entity": entity,
+            "lane": lane,
+            "persona": persona,
+            "before": before,
+            "origin": origin,
+            "conversation": conversation,
+            "speaker": speaker,
+        }
+        body = _present(named) | {"everything": everything, "dry_run": dry_run}
         return await self._service.ask("POST", _user(user, "forget"), Receipt, json=body, retry=False)
+
+    async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
+        """Makes these entities one, the first of them; every memory, card and alias follows."""
+        body = {"entities": list(entities)}
+        return await self._service.ask("POST", _user(user, "entities", "merge"), Entity, json=body)
+
+    async def split(self, *, user: str, entity: str, name: str, memories: Sequence[str] | None = None) -> Entity:
+        """Makes a name of an entity somebody of their own, with these memories, or those whose turns use the name."""
+        body = _present({"entity": entity, "name": name, "memories": memories})
+        return await self._service.ask("POST", _user(user, "entities", "split"), Entity, json=body)
+
+    async def audit(self, *, user: str) -> Audit:
+        """What share of a user's memory is doubled, unsupported, stale, held back, or secret."""
+        return await self._service.ask("GET", _user(user, "audit"), Audit)
+
+    async def progress(self, *, user: str, persona: str | None = None) -> SessionState:
+        """How far the conversation with a persona has come."""
+        return await self._service.ask("GET", _user(user, "progress"), SessionState, params={"persona": persona})
 
     # --- the work after the turn --------------------------------------------------------------------------------------
 
@@ -420,6 +448,11 @@ class Client:
         """Runs all work that is due now, for one user or for every user of the tenant."""
         path = "/v1/settle" if user is None else _user(user, "settle")
         return await self._service.ask("POST", path, dict[str, Settled])
+
+    async def reindex(self, *, user: str | None = None) -> dict[str, int]:
+        """Writes every vector that the embedder has not made yet, for one user or all; how many each."""
+        path = "/v1/reindex" if user is None else _user(user, "reindex")
+        return await self._service.ask("POST", path, dict[str, int])
 
     async def work_status(self, *, user: str) -> Status:
         """Where each step of the work stands for a user, with what failed and why."""

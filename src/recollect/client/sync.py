@@ -59,3 +59,8 @@ class SyncClient(Blocking[Client]):
     settle = blocking(Client.settle)
     work_status = blocking(Client.work_status)
     retry = blocking(Client.retry)
+    merge = blocking(Client.merge)
+    split = blocking(Client.split)
+    audit = blocking(Client.audit)
+    progress = blocking(Client.progress)
+    reindex = blocking(Client.reindex)

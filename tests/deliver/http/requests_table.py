@@ -74,6 +74,12 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("POST", "/v1/users/{user}/settle"): Sample(scope="write"),
     ("POST", "/v1/users/{user}/retry"): Sample(scope="write"),
     ("GET", "/v1/users/{user}/work"): Sample(),
+    ("POST", "/v1/reindex"): WIDE,
+    ("POST", "/v1/users/{user}/reindex"): Sample(scope="write"),
+    ("GET", "/v1/users/{user}/progress"): Sample(),
+    ("GET", "/v1/users/{user}/audit"): Sample(),
+    ("POST", "/v1/users/{user}/entities/merge"): Sample({"entities": ["person:x", "person:y"]}, scope="write"),
+    ("POST", "/v1/users/{user}/entities/split"): Sample({"entity": "person:x", "name": "Y"}, scope="write"),
 }
 SHELVES = ("memories", "episodes", "loops", "thoughts", "summaries", "sessions", "entities", "slots")
 for _shelf in SHELVES:

@@ -15,7 +15,7 @@ from recollect.settings import Settings
 from tests.architecture.source import ROOT
 
 LIFE = {"open", "close"}
-ELSEWHERE: dict[str, set[str]] = {"backup": {"progress"}}
+ELSEWHERE: dict[str, set[str]] = {"backup": {"progress"}, "reindex": {"progress"}}
 """Arguments that make no sense from afar."""
 
 
