@@ -20,6 +20,7 @@ class Provider:
     mood: Mood = "well"
     asked: int = 0
     url: str = ""
+    began: asyncio.Event = field(default_factory=asyncio.Event)
     prompts: list[str] = field(default_factory=list[str])
     answer: dict[str, Any] | None = None
     """What it says when it is well; by default the loves that the new lines state."""
@@ -28,6 +29,7 @@ class Provider:
         try:
             while request := await self._request(reader):
                 self.asked += 1
+                self.began.set()
                 prompt = "\n".join(str(message.get("content")) for message in request["messages"])
                 self.prompts.append(prompt)
                 if self.mood == "hang":

@@ -50,7 +50,10 @@ async def test_the_step_waits_then_rules_take_over_and_the_model_is_asked_again(
             provider.mood = "well"
             await memory.record(Turn("ana", "user", "I love jazz."))
             await memory.settle(user="ana")
-            assert {m.text: m.confidence for m in await memory.memories(user="ana")} == {"Likes tea": 0.75, "Likes jazz": 0.8}
+            assert {m.text: m.confidence for m in await memory.memories(user="ana")} == {
+                "Likes tea": 0.75,
+                "Likes jazz": 0.8,
+            }
 
 
 async def test_the_second_model_answers_when_the_first_does_not(tmp_path: Path) -> None:
@@ -70,8 +73,7 @@ async def test_a_hanging_provider_holds_up_neither_record_nor_context(tmp_path: 
         async with Recollect(tmp_path / "m", model=Asker(provider.url, Limits(seconds=5))) as memory:
             await memory.record(Turn("ana", "user", "I love tea."))
             work = asyncio.create_task(memory.settle(user="ana"))
-            while not provider.asked:
-                await asyncio.sleep(0.01)
+            await provider.began.wait()
             await memory.record(Turn("ana", "user", "I love jazz."))
             context = await memory.context(user="ana", message="so?")
             assert [m["content"] for m in context.history] == ["I love tea.", "I love jazz."]
