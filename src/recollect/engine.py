@@ -125,6 +125,7 @@ class Recollect(Custody):
         await self._beside.aclose()
         await self.flush()
         await self._hints.close()
+        await self._models.close()
         await self._store.close()
 
     async def flush(self) -> None:

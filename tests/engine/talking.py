@@ -37,9 +37,7 @@ class Talk:
         return replace(self, persona=persona, lane=lane)
 
     async def _say(self, role: str, text: str) -> str:
-        turn = Turn(
-            self.user, "user" if role == "user" else "assistant", text, persona=self.persona, lane=self.lane
-        )
+        turn = Turn(self.user, "user" if role == "user" else "assistant", text, persona=self.persona, lane=self.lane)
         [turn_id] = await self.memory.record(turn)
         self.clock.tick(minutes=1)
         return turn_id

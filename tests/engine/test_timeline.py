@@ -105,7 +105,7 @@ async def test_earlier_rolling_summaries_are_kept_and_what_matters_is_carried_fo
     assert "peanuts" in rolling.text
     assert len(rolling.text) <= 600
     versions = await memory.history(user="ana", id=rolling.id)
-    assert [version.text for version in versions][0] == first.text
+    assert versions[0].text == first.text
     assert len(versions) == rolling.version == 7
 
 
@@ -136,7 +136,7 @@ async def test_a_session_over_midnight_belongs_to_both_days(memory: Recollect, c
     clock.tick(days=2)
     await talk.settle()
     days = {str(s.day): s for s in await memory.summaries(user="ana", kind="daily")}
-    assert list(sorted(days)) == ["2026-03-02", "2026-03-03"]
+    assert sorted(days) == ["2026-03-02", "2026-03-03"]
     assert "meteor" in days["2026-03-02"].text
     assert "comet" not in days["2026-03-02"].text
     assert "comet" in days["2026-03-03"].text
@@ -147,7 +147,9 @@ async def test_a_session_over_midnight_belongs_to_both_days(memory: Recollect, c
 
 @pytest.mark.req("R0.4", "R1.8", "R1.4")
 async def test_days_later_last_time_is_there(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
-    await talk.exchange(["I got the job at Acme!", "Congratulations, Ana!", "I start on Monday.", "I'll ask you about it."])
+    await talk.exchange(
+        ["I got the job at Acme!", "Congratulations, Ana!", "I start on Monday.", "I'll ask you about it."]
+    )
     clock.tick(days=3)
     await talk.settle()
     context = await memory.context(user="ana", persona="coach", message="hi")

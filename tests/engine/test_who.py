@@ -8,7 +8,11 @@ from tests.engine.talking import Talk
 
 async def known(memory: Recollect) -> dict[str, tuple[str, ...]]:
     entities = await memory.entities(user="ana")
-    return {e.key or "": e.aliases for e in entities if e.merged_into is None and e.type == "person" and e.key != "person:user"}
+    return {
+        e.key or "": e.aliases
+        for e in entities
+        if e.merged_into is None and e.type == "person" and e.key != "person:user"
+    }
 
 
 @pytest.mark.req("R3.13", "R3.2")
@@ -35,13 +39,19 @@ async def test_two_people_named_side_by_side_stay_two(memory: Recollect, talk: T
 
 @pytest.mark.req("R3.13", "R3.2")
 async def test_a_merge_takes_everything_along(memory: Recollect, talk: Talk) -> None:
-    await talk.user_says("My friend Siobhan is a nurse.", "My friend Shevaun is a nurse.", "My friend Shevaun owns a boat.")
+    await talk.user_says(
+        "My friend Siobhan is a nurse.", "My friend Shevaun is a nurse.", "My friend Shevaun owns a boat."
+    )
     await talk.settle()
     assert set(await known(memory)) == {"person:siobhan", "person:shevaun"}
     kept = await memory.merge(user="ana", entities=["person:siobhan", "person:shevaun"])
     assert (kept.key, kept.aliases) == ("person:siobhan", ("Shevaun",))
     about = await memory.memories(user="ana", entity="person:siobhan")
-    assert sorted(m.text for m in about) == ["Shevaun owns a boat", "Siobhan is a nurse", "Siobhan is the user's friend"]
+    assert sorted(m.text for m in about) == [
+        "Shevaun owns a boat",
+        "Siobhan is a nurse",
+        "Siobhan is the user's friend",
+    ]
     [nurse] = [m for m in about if m.text == "Siobhan is a nurse"]
     assert len(nurse.sources) == 2, "what was said of both is said once, with all its turns"
     assert await memory.memories(user="ana", entity="person:shevaun") == []
