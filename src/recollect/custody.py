@@ -2,9 +2,10 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from recollect.assemble import forgetting, retaining
 from recollect.assemble.forgetting import Receipt, Source, What
@@ -18,6 +19,9 @@ from recollect.store.ledger import Forgotten, Ledger
 from recollect.types import Memory, Origin
 from recollect.workshop import Workshop
 
+if TYPE_CHECKING:
+    from recollect.store.keyring import Keyring
+
 EVENTS = 100
 
 
@@ -25,6 +29,7 @@ class Custody(Workshop):
     """Forgetting, retention, review and the audit log."""
 
     _ledger: Ledger | None
+    _keyring: "Keyring | None"
     _actor: str
 
     @abstractmethod
@@ -72,12 +77,21 @@ class Custody(Workshop):
         # Noted outside the memory first: whatever happens from here on, no old backup brings it back.
         self._note_forgotten(key, counted, everything=everything)
         if everything:
-            await linking.unlink_all(self._store.catalog, key)
-        receipt = await forgetting.forget(self._user(user), what, indexer=self._indexer(), now=now)
+            await self._forget_user(key)
+            receipt = replace(counted, dry_run=False)
+        else:
+            receipt = await forgetting.forget(self._user(user), what, indexer=self._indexer(), now=now)
         self._recaller.forget(key)
         self._hints.note(key, now)
         await self._noted("forget", key, receipt)
         return receipt
+
+    async def _forget_user(self, key: UserKey) -> None:
+        """The key goes first: from that moment nothing of the user can be read, in no copy."""
+        if self._keyring is not None and self._keyring.destroy(key.digest):
+            await self._journal().note("key", user=key.digest, at=self._clock(), what="destroyed")
+        await linking.unlink_all(self._store.catalog, key)
+        await self._store.user(key).wipe()
 
     async def forget_again(self, ledger: str | Path | None = None) -> dict[str, Receipt]:
         """After a restore: forgets once more what the ledger says was forgotten since; what it found, by user."""

@@ -85,10 +85,15 @@ class Recollect(Custody):
         tenant: str = "default",
         work: bool = False,
         forgotten: str | Path | None = None,
+        master_key: str | None = None,
+        keys: str | Path | None = None,
         actor: str = "library",
     ) -> None:
-        self._store: Store = stores.connect(str(url))
-        self._ledger = stores.ledger(str(url), forgotten)
+        """`forgotten` is the file that notes what was forgotten (docs/privacy.md). With a `master_key`, everything of a
+        user is encrypted with a key of their own, which lies wrapped in the folder `keys`, outside the data."""
+        self._keyring = stores.open_keyring(str(url), master=master_key, folder=keys)
+        self._store: Store = stores.connect(str(url), keyring=self._keyring)
+        self._ledger = stores.open_ledger(str(url), forgotten)
         self._actor = actor
         self._recipe = _recipe(recipe)
         self._tokenizer = open_tokenizer(tokenizer)

@@ -97,14 +97,25 @@ def restore(
     target = Path(call.data)
     if target.is_dir() and any(target.iterdir()):
         raise Conflict(f"{call.data!r} is not empty; restore into a new folder and move it when you have looked at it")
-    with Recollect(source, tenant=call.tenant) as memory, call.progress("restoring") as advance:
+    with (
+        Recollect(source, tenant=call.tenant, **_at_rest(call, target)) as memory,
+        call.progress("restoring") as advance,
+    ):
         users = memory.backup(target, progress=advance)
     again = 0
     if forgotten is not None:
         shutil.copyfile(forgotten, target / LEDGER)
-        with Recollect(target, tenant=call.tenant) as restored:
+        with Recollect(target, tenant=call.tenant, **_at_rest(call, target)) as restored:
             again = len(restored.forget_again(forgotten))
     call.answer(
         {"target": str(target), "users": users, "forgotten_again": again},
         lambda: f"restored {users:,} users to {target}" + (f", forgot again of {again:,}" if again else ""),
     )
+
+
+def _at_rest(call: Call, target: Path) -> dict[str, str | None]:
+    """The keys of a restored memory are those of the memory that it is to be."""
+    given = call.at_rest()
+    if given["master_key"] is not None and given["keys"] is None:
+        given["keys"] = f"{target.absolute()}.keys"
+    return {name: value for name, value in given.items() if name != "forgotten"}

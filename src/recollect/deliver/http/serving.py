@@ -47,6 +47,8 @@ def application() -> FastAPI:
         tokenizer=settings.tokenizer,
         forgotten=settings.forgotten,
         actor="service",
+        master_key=settings.found_master_key(),
+        keys=settings.keys,
     )
 
     @asynccontextmanager
@@ -88,7 +90,7 @@ def serve(settings: Settings, *, browse: bool = False) -> None:
 async def admit(settings: Settings) -> tuple[Settings, str | None]:
     """The settings to serve with, and the key of this run if there is no other: on loopback one is made for the run,
     elsewhere a service without keys does not start."""
-    async with Recollect(settings.data) as memory:
+    async with Recollect(settings.data, master_key=settings.found_master_key(), keys=settings.keys) as memory:
         if await Keys(memory.catalog, clock=system_clock).any_valid():
             return settings, None
     if not is_loopback(settings.host):

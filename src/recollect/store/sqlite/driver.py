@@ -6,7 +6,7 @@ would drop SQLite's locks.
 """
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
@@ -19,9 +19,6 @@ from recollect.errors import StoreUnavailable
 
 Value = int | float | str | bytes | None
 Bindings = Mapping[str, Value] | Sequence[Value]
-
-Secret = Callable[[str], bytes | None]
-"""The key that encrypts a user's file, by the user's digest; None leaves it plain."""
 
 OLDEST = (3, 51, 3)
 """SQLite 3.7.0 to 3.51.2 can corrupt a write-ahead log that several connections share."""
@@ -45,6 +42,14 @@ PRAGMA cache_size = -{CACHE_KIB};
 PRAGMA wal_autocheckpoint = {WAL_PAGES};
 PRAGMA journal_size_limit = {WAL_PAGES * PAGE_SIZE};
 """
+
+
+class Secret(Protocol):
+    """The keys that encrypt users' files, by the users' digests."""
+
+    def __call__(self, digest: str, *, create: bool = False) -> bytes | None:
+        """None leaves the file plain; KeyDestroyed when there was a key and is none any more."""
+        ...
 
 
 class Cursor(Protocol):
@@ -74,9 +79,9 @@ class Connection(Protocol):
     def close(self) -> None: ...
 
 
-def no_secret(_: str) -> bytes | None:
+def no_secret(digest: str, *, create: bool = False) -> bytes | None:
     """Nothing is encrypted."""
-    return None
+    del digest, create
 
 
 def version() -> str:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
+from recollect.errors import KeyDestroyed
 from recollect.store.sqlite import datafile
-from recollect.store.sqlite.driver import Connection, close, roll_back, scrub
+from recollect.store.sqlite.driver import Connection, Secret, close, no_secret, roll_back, scrub
 from recollect.store.sqlite.failures import is_of_the_file, translating
 from recollect.store.sqlite.layout import lock_of, make_folder
 from recollect.store.sqlite.migrate import Kind, newest, refuse_newer, schema_of
@@ -35,7 +36,7 @@ class SharedFile:
 
     kind: ClassVar[Kind]
 
-    def __init__(self, path: Path, *, secret: bytes | None = None) -> None:
+    def __init__(self, path: Path, *, secret: Secret = no_secret) -> None:
         self.path = path
         self._secret = secret
         self._sidecar = Sidecar(lock_of(path))
@@ -122,9 +123,9 @@ class SharedFile:
             return self._reader.connection
         self._drop_reader()
         checked = (writer := self._writer) is not None and writer.inode == found
-        while found is not None:
+        while found is not None and self._has_key():
             acknowledged = marked(self._sidecar.path)
-            connection = datafile.open_reader(self.path, self.kind, key=self._secret, checked=checked)
+            connection = datafile.open_reader(self.path, self.kind, key=self._key(), checked=checked)
             if connection is None:
                 self._check()
                 checked = True
@@ -138,12 +139,23 @@ class SharedFile:
             found = inode_of(self.path)
         return None
 
+    def _key(self, *, create: bool = False) -> bytes | None:
+        return self._secret(self.path.stem, create=create)
+
+    def _has_key(self) -> bool:
+        """False for a file whose key was destroyed: nobody will ever read it, so it counts as not there."""
+        try:
+            self._key()
+        except KeyDestroyed:
+            return False
+        return True
+
     def _check(self) -> None:
         """Opens the file as a writer does, which brings it up to date and refuses one that is cut off. Under a
         descriptor of its own: the other belongs to whoever writes."""
         sidecar = Sidecar(lock_of(self.path))
         with closing(sidecar), sidecar.held():
-            close(datafile.open_writer(self.path, self.kind, key=self._secret))
+            close(datafile.open_writer(self.path, self.kind, key=self._key()))
 
     def _current_writer(self) -> Connection:
         """Of the file that stands in the folder now, or of a new one."""
@@ -151,14 +163,14 @@ class SharedFile:
         if self._writer is not None and self._writer.inode == found:
             return self._writer.connection
         self._drop_writer()
-        if found is not None:
-            connection = datafile.open_writer(self.path, self.kind, key=self._secret)
+        if found is not None and self._has_key():
+            connection = datafile.open_writer(self.path, self.kind, key=self._key())
             if self._accepts(connection, marked(self._sidecar.path)):
                 self._writer = _Open(connection, found)
                 return connection
         self._sidecar.mark(0)
-        datafile.create(self.path, self.kind, key=self._secret, fill=self._fill)
-        connection = datafile.open_writer(self.path, self.kind, key=self._secret)
+        datafile.create(self.path, self.kind, key=self._key(create=True), fill=self._fill)
+        connection = datafile.open_writer(self.path, self.kind, key=self._key())
         self._writer = _Open(connection, inode_of(self.path))
         return connection
 

@@ -80,7 +80,7 @@ class SqliteStore:
         """An erasure of another life of this process: its bytes go before anything else is done."""
         path = self._layout.user(digest)
         if path.exists():
-            file = SharedUserFile(path, secret=self._secret(digest))
+            file = SharedUserFile(path, secret=self._secret)
             try:
                 if not file.scrub():
                     return
@@ -197,7 +197,7 @@ class SqliteStore:
             self._layout.user(digest),
             key,
             epoch=lambda: self._file.epoch(digest),
-            secret=self._secret(digest),
+            secret=self._secret,
         )
 
 

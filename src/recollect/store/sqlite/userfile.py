@@ -8,7 +8,7 @@ from typing import ClassVar
 from recollect.errors import StoreCorrupt
 from recollect.store.catalog import UserKey
 from recollect.store.sqlite import datafile
-from recollect.store.sqlite.driver import Connection
+from recollect.store.sqlite.driver import Connection, Secret, no_secret
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import sync_folder
 from recollect.store.sqlite.migrate import Kind
@@ -44,7 +44,7 @@ class UserFile(SharedFile):
 
     kind: ClassVar[Kind] = "user"
 
-    def __init__(self, path: Path, key: UserKey, *, epoch: Callable[[], int], secret: bytes | None = None) -> None:
+    def __init__(self, path: Path, key: UserKey, *, epoch: Callable[[], int], secret: Secret = no_secret) -> None:
         super().__init__(path, secret=secret)
         self.key = key
         self._epoch = epoch
