@@ -30,6 +30,7 @@ from recollect.store.base import (
     UserStore,
     Window,
 )
+from recollect.text.analyse import stems
 from recollect.types import (
     Entity,
     Loop,
@@ -53,6 +54,8 @@ TURNS = 24
 CARDS = 8
 """Of how many entities cards are looked for, best found first."""
 CARD_FACTS = 100
+GREETING = 2
+"""A first message of so few stems says nothing yet of what it is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +257,7 @@ async def _state(
     )
     ask = Search(
         text=text,
-        anchor=anchor.turn.text if anchor.turn else None,
+        anchor=anchor.turn.text if anchor.turn else _opening(text, material.last_time),
         limit=request.recipe.recall.candidates,
         turns=TURNS,
         persona=request.persona.id,
@@ -267,6 +270,11 @@ async def _state(
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
     return material, ask, naming.meant(text, nouns.records(answers[plan.named], Entity))
+
+
+def _opening(text: str, last_time: Summary | None) -> str | None:
+    """What a greeting after a long silence is read with: what was talked about last time."""
+    return last_time.text if last_time is not None and len(stems(text)) <= GREETING else None
 
 
 def blending(recipe: Recipe) -> Blending:
