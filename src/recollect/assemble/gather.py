@@ -33,6 +33,7 @@ from recollect.store.base import (
     UserStore,
     Window,
 )
+from recollect.text.analyse import stems
 from recollect.types import (
     Entity,
     Loop,
@@ -56,6 +57,8 @@ TURNS = 24
 CARDS = 8
 """Of how many entities cards are looked for, best found first."""
 CARD_FACTS = 100
+GREETING = 2
+"""A first message of so few stems says nothing yet of what it is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +261,7 @@ async def _state(
     )
     ask = Search(
         text=text,
-        anchor=anchor.turn.text if anchor.turn else None,
+        anchor=anchor.turn.text if anchor.turn else _opening(text, material.last_time),
         limit=request.recipe.recall.candidates,
         turns=TURNS,
         persona=request.persona.id,
@@ -283,6 +286,11 @@ async def _lasting(
         return plan, answers
     then = _plan(replace(request, known=select.step_begin(window, step=step)), text="", before=None)
     return then, await store.read(then.summaries, then.past, then.days, then.marked)
+
+
+def _opening(text: str, last_time: Summary | None) -> str | None:
+    """What a greeting after a long silence is read with: what was talked about last time."""
+    return last_time.text if last_time is not None and len(stems(text)) <= GREETING else None
 
 
 def blending(recipe: Recipe) -> Blending:

@@ -1,4 +1,4 @@
-"""Who and what a message names: an entity is meant by its name or alias, by a first name alone, or by a spelling that sounds alike.
+"""Who and what a message names: by name or alias, by a first name alone, or by a spelling that sounds alike.
 
 The store keeps the names of entities as marks, so a message asks for the few that it may mean, and what comes back is
 checked against the message itself.

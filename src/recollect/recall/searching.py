@@ -27,7 +27,7 @@ from recollect.recall.vectors import Floats, Vectors
 from recollect.store import nouns
 from recollect.store.base import ANY, Everything, Match, Matches, RecordsBySeq, Scope, TurnsBySeq, UserStore, Vector
 from recollect.store.catalog import UserKey
-from recollect.text.analyse import stems
+from recollect.text.analyse import stems, words
 from recollect.text.temporal import ranges
 from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
 
@@ -39,6 +39,7 @@ BEFORE: Final = re.compile(
     r"\b(?:used to|before|previously|formerly|back then|at the time|originally|old|was|were|did)\b", re.IGNORECASE
 )
 _DAY: Final = 86_400_000_000
+_MOST_TEXT: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,9 @@ class Found:
     """Calibrated, by the entry of a record."""
     passages: Mapping[int, Floats]
     """By the entry of a long text: how similar each of its passages is."""
+
+    lanes: frozenset[str] = frozenset()
+    """Other lanes that the message names."""
 
     def recalled(self, what: StoredTurn | Record, ranked: Ranked) -> Recalled:
         return Recalled(what=what, score=ranked.score, parts=ranked.parts, excerpt=self.excerpt(what))
@@ -166,6 +170,7 @@ class Recaller:
             anchor=search.anchor,
             periods=periods,
         )
+        lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
         turns, records = _matches(question, search)
         asked = self._cache.query(held)
         answers = await store.read(turns, records, asked)
@@ -174,10 +179,12 @@ class Recaller:
         found_turns: list[Ranked] = []
         if "turn" in search.kinds:
             dots = held.turns.dots(vector)
-            found_turns = self._ranked(held, held.turns, question, answers[turns], search, dots=dots, nouns=("turn",))
+            found_turns = self._ranked(
+                held, held.turns, question, answers[turns], search, dots=dots, lanes=lanes, nouns=("turn",)
+            )
         dots = held.records.dots(vector)
         found_records = self._ranked(
-            held, held.records, question, answers[records], search, dots=dots, nouns=search.sides
+            held, held.records, question, answers[records], search, dots=dots, lanes=lanes, nouns=search.sides
         )
         return Found(
             turns=found_turns,
@@ -185,6 +192,7 @@ class Recaller:
             question=question,
             similarity={one.seq: self._calibrated(float(dots[one.row])) for one in found_records},
             passages=_passages(held.turns, found_turns, vector) | _passages(held.records, found_records, vector),
+            lanes=lanes,
         )
 
     def _ranked(
@@ -196,6 +204,7 @@ class Recaller:
         search: Search,
         *,
         dots: Floats,
+        lanes: frozenset[str],
         nouns: Sequence[str],
     ) -> list[Ranked]:
         matrix = columns.matrix
@@ -205,6 +214,7 @@ class Recaller:
             columns,
             persona=search.persona,
             lane=ANY if nouns != ("turn",) else search.lane,
+            named=lanes,
             nouns=nouns,
             shared=nouns != ("turn",),
             known=search.known,
@@ -247,6 +257,13 @@ def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> di
     return {seq: dots for seq, dots in found.items() if len(dots)}
 
 
+def _named_lanes(text: str, lanes: Sequence[str]) -> list[str]:
+    """Lanes whose every word the text says; one of numbers alone cannot be named in passing."""
+    said = set(words(text[:_MOST_TEXT])) if len(lanes) > 1 else set[str]()
+    spoken = {lane: set(words(lane)) for lane in lanes if said and lane}
+    return [lane for lane, parts in spoken.items() if parts <= said and any(len(p) > 2 and p.isalpha() for p in parts)]
+
+
 def _matches(question: Question, search: Search) -> tuple[Matches, Matches]:
     turns = Matches(
         stems=question.stems,
@@ -284,7 +301,7 @@ def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> lis
         return [found.recalled(records[one.seq], one) for one in ranked]
     out = {one.seq: reason for one in ranked if (reason := _reason(records[one.seq], found, search))}
     candidates = [_candidate(records[one.seq], one, found, now=search.now) for one in ranked if one.seq not in out]
-    order = _blend(candidates, search)
+    order = _blend(candidates, search, named=found.lanes)
     shown = [
         Recalled(what=records[one.seq], score=one.score, parts=one.parts, excerpt=found.excerpt(records[one.seq]))
         for one in order
@@ -300,11 +317,11 @@ def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> lis
     return [*shown, *rest]
 
 
-def _blend(candidates: Sequence[Candidate], search: Search) -> list[Blended]:
+def _blend(candidates: Sequence[Candidate], search: Search, *, named: frozenset[str]) -> list[Blended]:
     blending = search.blending or Blending()
     if blending.lexical_first:
         lane = None if isinstance(search.lane, Everything) else search.lane
-        order = by_lane(candidates, lane=lane, confident=blending.confidence)
+        order = by_lane(candidates, lane=lane, named=named, confident=blending.confidence)
     elif blending.boosts is not None:
         order = boosted(candidates, boosts=blending.boosts)
     else:

@@ -6,7 +6,7 @@ retired or erased since falls out when the texts are fetched. Bounded in bytes; 
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -160,15 +160,25 @@ class UserRows:
         )
 
     def allowed(
-        self, columns: Columns, *, persona: Scope, lane: Scope, nouns: Sequence[str], shared: bool, known: int | None
+        self,
+        columns: Columns,
+        *,
+        persona: Scope,
+        lane: Scope,
+        named: Collection[str],
+        nouns: Sequence[str],
+        shared: bool,
+        known: int | None,
     ) -> NDArray[np.bool_]:
-        """Which rows a search may find. With `shared`, what belongs to no persona counts as everybody's."""
+        """Which rows a search may find; `named` are lanes beside its own. With `shared`, what belongs to no persona
+        counts as everybody's.
+        """
         mask = np.isin(columns.fields[5], [self.names.known(noun) for noun in nouns])
         if not isinstance(persona, Everything):
             meant = [self.personas.known(persona), *([self.personas.known(None)] if shared else [])]
             mask &= np.isin(columns.fields[3], meant)
         if not isinstance(lane, Everything):
-            mask &= columns.fields[4] == self.lanes.known(lane)
+            mask &= np.isin(columns.fields[4], [self.lanes.known(name) for name in (lane, *named)])
         if known is not None:
             mask &= columns.matrix.seqs <= known
         return mask
