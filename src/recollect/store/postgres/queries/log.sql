@@ -78,7 +78,7 @@ where h.user_id = %(user)s
 update heads h
 set turn_documents = h.turn_documents - g.documents, turn_stems = h.turn_stems - g.stems
 from (
-    select count(*) filter (where cardinality(t.words) > 0) as documents, coalesce(sum(cardinality(t.words)), 0) as stems
+    select count(*) filter (where t.length > 0) as documents, coalesce(sum(t.length), 0) as stems
     from turns t
     where t.user_id = %(user)s and t.id = any (%(ids)s::text[])
 ) g
@@ -89,7 +89,7 @@ where h.user_id = %(user)s
 update heads h
 set record_documents = h.record_documents - g.documents, record_stems = h.record_stems - g.stems
 from (
-    select count(*) filter (where cardinality(t.words) > 0) as documents, coalesce(sum(cardinality(t.words)), 0) as stems
+    select count(*) filter (where t.length > 0) as documents, coalesce(sum(t.length), 0) as stems
     from records t
     where t.user_id = %(user)s and t.id = any (%(ids)s::text[])
 ) g

@@ -1,18 +1,22 @@
 -- What ranking reads: full-text matches and traces.
 
 -- name: match_turns
-select m.entry, m.gain
+-- For each word that is held: its number, how many versions hold it, and those that pass the filters as packed integers.
+select m.n, m.documents, m.stems, m.holding, m.seqs, m.lengths, m.frequencies
 from match_turns(
     %(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[],
-    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s, %(limit)s
+    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s
 ) m
+order by m.n
 
 -- name: match_records
-select m.entry, m.gain
+-- The same for records.
+select m.n, m.documents, m.stems, m.holding, m.seqs, m.lengths, m.frequencies
 from match_records(
     %(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[], %(nouns)s::text[],
-    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s, %(limit)s
+    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s
 ) m
+order by m.n
 
 -- name: traces
 -- The next traces of one embedder.
@@ -28,7 +32,7 @@ from (
     select t.seq from turns t where t.user_id = %(user)s and t.seq > %(after)s and t.retired is null
     union all
     select r.seq from records r
-    where r.user_id = %(user)s and r.seq > %(after)s and r.retired is null and cardinality(r.words) > 0
+    where r.user_id = %(user)s and r.seq > %(after)s and r.retired is null and r.length > 0
 ) w
 where not exists (
     select 1 from traces v where v.user_id = %(user)s and v.embedder = %(embedder)s and v.seq = w.seq

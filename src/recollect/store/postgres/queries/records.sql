@@ -52,10 +52,10 @@ order by t.seq
 
 -- name: insert_record
 insert into records (
-    user_id, seq, at, retired, words, noun, status, persona, lane, key, id, version, text, origin, sources, entities, due,
+    user_id, seq, at, retired, length, repeats, words, noun, status, persona, lane, key, id, version, text, origin, sources, entities, due,
     valid_from, valid_to, tokens, family, body, recorded_at, retired_at
 ) values (
-    %(user)s, %(seq)s, %(at)s, %(retired)s, %(words)s, %(noun)s, %(status)s, %(persona)s, %(lane)s, %(key)s, %(id)s,
+    %(user)s, %(seq)s, %(at)s, %(retired)s, %(length)s, %(repeats)s, %(words)s, %(noun)s, %(status)s, %(persona)s, %(lane)s, %(key)s, %(id)s,
     %(version)s, %(text)s, %(origin)s, %(sources)s, %(entities)s, %(due)s, %(valid_from)s, %(valid_to)s, %(tokens)s,
     %(family)s, %(body)s, %(recorded_at)s, %(retired_at)s
 )

@@ -21,13 +21,16 @@ create table heads (
 ) partition by hash (user_id);
 
 -- Versions of turns. `words` are the stems in their order, each led by the user's mark, so that one inverted index over
--- many users is in effect one index for each. Search reads the first columns of many rows, so they stand before the text.
+-- many users is in effect one index for each; `length` is their number, and `repeats` says whether any comes twice. Search
+-- reads the first columns of many rows, so they stand before the text.
 create table turns (
     user_id uuid not null,
     seq bigint not null,
     place bigint not null,
     at bigint not null,
     retired bigint,
+    length integer not null,
+    repeats boolean not null,
     words text[] collate "C" not null,
     persona text collate "C",
     lane text collate "C",
@@ -61,6 +64,8 @@ create table records (
     seq bigint not null,
     at bigint not null,
     retired bigint,
+    length integer not null,
+    repeats boolean not null,
     words text[] collate "C" not null,
     noun text collate "C" not null,
     status text not null,
