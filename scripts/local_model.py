@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,8 @@ def weights(given: str | None) -> Path:
 
 
 def serve(model: Path) -> Any:
-    import xllamacpp  # pyright: ignore[reportMissingImports] -- installed by `make model` only
-
-    parameters: Any = xllamacpp.CommonParams()
+    xllamacpp: Any = import_module("xllamacpp")  # installed by `make model` only
+    parameters = xllamacpp.CommonParams()
     parameters.model.path = str(model)
     parameters.n_ctx = 8192
     parameters.n_parallel = 1

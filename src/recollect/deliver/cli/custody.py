@@ -119,7 +119,10 @@ def reject(call: Call, *, id: Annotated[str, typer.Argument(metavar="ID")], user
 
 
 def events(
-    call: Call, *, user: Whose = None, limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 100
+    call: Call,
+    *,
+    user: Whose = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 100,
 ) -> None:
     """Show the audit log: who forgot, exported or changed what, and when; without content."""
     with call.memory() as memory:
