@@ -1,6 +1,6 @@
 """Recall through the engine on the development sets: `recollect eval`, with the means kept in `bench/results/`.
 
-    RECOLLECT_EVAL_DATA=… python -m bench.evaluation [--sets locomo-dev …] [--embedder onnx:e5-small-v2] [--first 10]
+RECOLLECT_EVAL_DATA=… python -m bench.evaluation [--sets locomo-dev …] [--embedder onnx:e5-small-v2] [--first 10]
 """
 
 import argparse

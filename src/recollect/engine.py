@@ -18,10 +18,10 @@ from recollect import store as stores
 from recollect.assemble import gather, personas, prefix, recipe_book, replaying, saved_recipes, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
-from recollect.assemble.forgetting import Receipt, Source, What, forget
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
+from recollect.custody import Custody
 from recollect.errors import InvalidInput
 from recollect.ids import new_id
 from recollect.ingest import editing, linking, profiles, sessions, validate
@@ -55,7 +55,6 @@ from recollect.types import (
     Json,
     Loop,
     Memory,
-    Origin,
     Persona,
     Profile,
     Record,
@@ -65,10 +64,9 @@ from recollect.types import (
     Turn,
 )
 from recollect.work.hints import Hints
-from recollect.workshop import Workshop
 
 
-class Recollect(Workshop):
+class Recollect(Custody):
     """The memory of many users, embedded in a folder or on PostgreSQL.
 
     `model` is the extractor's (a PydanticAI model or its name, or several to fall back on), `tokenizer` the family of the
@@ -86,8 +84,12 @@ class Recollect(Workshop):
         clock: Clock | None = None,
         tenant: str = "default",
         work: bool = False,
+        forgotten: str | Path | None = None,
+        actor: str = "library",
     ) -> None:
         self._store: Store = stores.connect(str(url))
+        self._ledger = stores.ledger(str(url), forgotten)
+        self._actor = actor
         self._recipe = _recipe(recipe)
         self._tokenizer = open_tokenizer(tokenizer)
         self._clock = clock or system_clock
@@ -409,48 +411,12 @@ class Recollect(Workshop):
             await thoughts.let_go(self._user(user), changed, now=self._clock())
         return changed
 
-    async def forget(
-        self,
-        *,
-        user: str,
-        turn: str | None = None,
-        memory: str | None = None,
-        entity: str | None = None,
-        lane: str | None = None,
-        persona: str | None = None,
-        before: datetime | None = None,
-        origin: Origin | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        everything: bool = False,
-        dry_run: bool = False,
-    ) -> Receipt:
-        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes.
-
-        `origin`, `conversation` and `speaker` together name a source: everything that came from it goes.
-        `dry_run` only counts.
-        """
-        what = What(
-            turn=turn,
-            memory=memory,
-            entity=entity,
-            lane=lane,
-            persona=persona,
-            before=before and instant(before, name="before"),
-            source=Source.of(origin=origin, conversation=conversation, speaker=speaker),
-            everything=everything,
-        )
-        await self.flush()
-        receipt = await forget(
-            self._user(user), what, indexer=self._indexer(), now=self._clock(), dry_run=dry_run
-        )
-        self._recaller.forget(UserKey(self._tenant, user))
-        return receipt
-
     # --- out and in ------------------------------------------------------------------------------------------------
 
     async def export(self, *, user: str) -> AsyncIterator[str]:
         """The user's whole memory as JSON lines."""
+        digest = UserKey(self._tenant, user).digest
+        await self._journal().note("export", user=digest, at=self._clock())
         async for line in exporting.export(self._user(user), key=UserKey(self._tenant, user)):
             yield line
 
@@ -458,6 +424,8 @@ class Recollect(Workshop):
         """Reads an export back, under its own user or another; the number of entries."""
         whose, count = await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
         await self.reindex(user=whose)
+        digest = UserKey(self._tenant, whose).digest
+        await self._journal().note("load", user=digest, at=self._clock(), entries=count)
         self._hints.note(UserKey(self._tenant, whose), self._clock())
         return count
 

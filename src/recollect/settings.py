@@ -27,6 +27,12 @@ class Settings(BaseModel):
     model: str | None = Field(default=None, description="The model that extracts and summarises; with none, rules do.")
     tokenizer: str = Field(default="o200k", description="The tokenizer family of the model that will answer.")
 
+    forgotten: str | None = Field(
+        default=None,
+        description="The file that notes, by hashes, what was forgotten, so that no backup brings it back; with none,"
+        " forgotten.jsonl in a data folder.",
+    )
+
     host: str = Field(
         default="127.0.0.1", description="The address to listen on; one that is not loopback needs a key."
     )

@@ -6,7 +6,7 @@ import gzip
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
@@ -119,11 +119,11 @@ def test_a_run_prints_saves_and_draws(
     assert lines["frac@10"]["ours"] == [1.0, 1.0, 1.0]
     assert lines["whole context"]["ours"] == [1.0, 1.0, 1.0]
     assert {group["name"] for group in report["categories"]} == {"single"}
-    drawn = ElementTree.parse(tmp_path / "out.svg").getroot()  # noqa: S314 -- written a moment ago by the code under test
+    drawn = ET.parse(tmp_path / "out.svg").getroot()
     assert drawn.tag.endswith("svg")
 
 
 def test_a_file_without_questions_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path / "talk.jsonl", talk(evidence=[]))
-    assert main(["eval", str(path), "--output", str(tmp_path / "out.json")]) == 1
+    assert main(["eval", str(path), "--output", str(tmp_path / "out.json")]) == 2
     assert "no answerable question" in capsys.readouterr().err

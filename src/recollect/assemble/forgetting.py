@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 
 from recollect import keys
 from recollect.assemble import snapshot
@@ -29,6 +30,7 @@ from recollect.store.base import (
     Cursors,
     Erasure,
     Lease,
+    Log,
     Notes,
     Query,
     RecordList,
@@ -45,6 +47,8 @@ from recollect.types import Entity, Origin, Record, RecordKind, Session, StoredT
 
 BATCH = 5_000
 ALL = 1_000_000
+Deed = Literal["forget", "restore", "retain"]
+"""Why something is removed, as the audit log calls it."""
 HOLDER = "forget"
 """Who holds the lease that fences running work off."""
 
@@ -150,7 +154,7 @@ async def forget_named(
         gone = {*lost.gone, *emptied}
         unrecorded = snapshot.message_names(turn.text for turn in turns)
         touched = {s.id: blobs for s in answers[taken] if (blobs := snapshot.blobs_of(s, {*ids, *gone}, unrecorded))}
-        receipt = _receipt(what, ids, lost.gone.values(), len(touched), now=now, dry_run=dry_run)
+        receipt = receipt_of(what, ids, lost.gone.values(), len(touched), now=now, dry_run=dry_run)
         if dry_run:
             return Change()
         held = [r for r in remembered if isinstance(r, Session) and r.id in sessions and r.id not in gone]
@@ -159,7 +163,7 @@ async def forget_named(
                 turns=ids,
                 records=tuple(sorted(gone)),
                 blobs=tuple(sorted({*shown, *(name for blobs in touched.values() for name in blobs)})),
-                notes=tuple(note.name for note in answers[cached] if _tells(note.name, {*ids, *gone})),
+                notes=tuple(note.name for note in answers[cached] if tells(note.name, {*ids, *gone})),
             ),
             retired_at=now,
             records=(
@@ -176,14 +180,39 @@ async def forget_named(
     return receipt
 
 
+async def again(
+    store: UserStore, lines: Sequence[tuple[datetime, frozenset[str]]], *, indexer: Indexer, now: datetime
+) -> Receipt | None:
+    """Forgets what was forgotten before, in a memory that was restored from a time when it was still there: per moment,
+    the ids with these hashes, or with none everything. What was written after that moment stays. None: nothing to do."""
+    if not lines:
+        return None
+    turns = await _all_versions(store)
+    records = [record for noun in nouns.NOUNS for record in await all_records(store, noun)]
+    ends = [at for at, hashes in lines if not hashes]
+    if ends and turns and all(turn.recorded_at <= max(ends) for turn in turns):
+        return await _wipe(store, now=now, dry_run=False)
+
+    def was_forgotten(name: str, recorded_at: datetime | None) -> bool:
+        return any(recorded_at is not None and recorded_at <= at and erased_name(name) in names for at, names in lines)
+
+    gone = tuple(turn for turn in turns if was_forgotten(turn.id, turn.recorded_at))
+    ids = {turn.id for turn in gone}
+    alone = [r for r in records if was_forgotten(r.id, r.recorded_at) and not ids.intersection(r.sources)]
+    if not gone and not alone:
+        return None
+    named = Named(turns=gone, records=tuple(alone))
+    return await forget_named(store, named, what="again", indexer=indexer, now=now)
+
+
 async def _wipe(store: UserStore, *, now: datetime, dry_run: bool) -> Receipt:
-    turns = await _all_turns(store, TurnList(limit=BATCH))
-    records = [record for noun in nouns.NOUNS for record in await _all_records(store, noun)]
+    turns = await all_turns(store, TurnList(limit=BATCH))
+    records = [record for noun in nouns.NOUNS for record in await all_records(store, noun)]
     taken = SnapshotList(limit=ALL)
     snapshots = len((await store.read(taken))[taken])
     if not dry_run:
         await store.wipe()
-    return _receipt("everything", [turn.id for turn in turns], records, snapshots, now=now, dry_run=dry_run)
+    return receipt_of("everything", [turn.id for turn in turns], records, snapshots, now=now, dry_run=dry_run)
 
 
 # --- what is named ---------------------------------------------------------------------------------------------------
@@ -198,21 +227,21 @@ async def _named(store: UserStore, what: What) -> Named:
         return Named(records=tuple(await _records(store, RecordsById(ids=(what.memory,), history=True)))[-1:])
     if what.entity is not None:
         return await _about(store, what.entity)
-    records = [r for noun in nouns.NOUNS for r in await _all_records(store, noun) if not r.sources]
+    records = [r for noun in nouns.NOUNS for r in await all_records(store, noun) if not r.sources]
     if what.before is not None:
-        turns = await _all_turns(store, TurnList(until=what.before, limit=BATCH))
+        turns = await all_turns(store, TurnList(until=what.before, limit=BATCH))
         lasting = ("state", "session", "progress", "profile", "entity")
         old = [r for r in records if r.at < what.before and r.noun not in lasting]
         return Named(turns=tuple(turns), records=tuple(old))
     if what.source is not None:
-        given = [turn for turn in await _all_turns(store, TurnList(limit=BATCH)) if what.source.gave(turn)]
+        given = [turn for turn in await all_turns(store, TurnList(limit=BATCH)) if what.source.gave(turn)]
         alone = what.source == Source(origin=what.source.origin)
         by_hand = [r for r in records if alone and r.origin == what.source.origin and r.noun == "memory"]
         return Named(turns=tuple(given), records=tuple(by_hand))
     if what.lane is not None:
-        turns = await _all_turns(store, TurnList(lane=what.lane, limit=BATCH))
+        turns = await all_turns(store, TurnList(lane=what.lane, limit=BATCH))
         return Named(turns=tuple(turns), records=tuple(r for r in records if r.lane == what.lane))
-    turns = await _all_turns(store, TurnList(persona=what.persona, limit=BATCH))
+    turns = await all_turns(store, TurnList(persona=what.persona, limit=BATCH))
     return Named(turns=tuple(turns), records=tuple(r for r in records if r.persona == what.persona))
 
 
@@ -230,8 +259,10 @@ async def _about(store: UserStore, ref: str) -> Named:
     names = {ref.partition(":")[2].replace("_", " ")}
     names |= {name for e in known for name in (e.label, *e.aliases) if name}
     spoken = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(names))) + r")(?!\w)", re.IGNORECASE)
-    said = [r for noun in nouns.NOUNS for r in await _all_records(store, noun) if not r.sources and spoken.search(r.text)]
-    turns = await _all_turns(store, TurnList(limit=BATCH))
+    said = [
+        r for noun in nouns.NOUNS for r in await all_records(store, noun) if not r.sources and spoken.search(r.text)
+    ]
+    turns = await all_turns(store, TurnList(limit=BATCH))
     meant = tuple(turn for turn in turns if turn.id in sources or spoken.search(turn.text))
     return Named(turns=meant, records=(*records, *said, *known), words=spoken)
 
@@ -240,15 +271,25 @@ async def _records(store: UserStore, query: RecordsById | RecordList | RecordsBy
     return nouns.all_records((await store.read(query))[query])
 
 
-async def _all_records(store: UserStore, noun: RecordKind) -> list[Record]:
+async def all_records(store: UserStore, noun: RecordKind) -> list[Record]:
     return await _records(store, RecordList(noun=noun, limit=ALL))
 
 
-async def _all_turns(store: UserStore, query: TurnList) -> list[StoredTurn]:
+async def all_turns(store: UserStore, query: TurnList) -> list[StoredTurn]:
     found: list[StoredTurn] = []
     while turns := (await store.read(query))[query]:
         found += turns
         query = replace(query, after=turns[-1].place)
+    return found
+
+
+async def _all_versions(store: UserStore) -> list[StoredTurn]:
+    """Every version of every turn: also one that was retired is remembered until it is forgotten."""
+    found: list[StoredTurn] = []
+    query = Log(limit=BATCH)
+    while entries := (await store.read(query))[query]:
+        found += [entry.turn for entry in entries if entry.turn is not None]
+        query = replace(query, after=entries[-1].seq)
     return found
 
 
@@ -286,7 +327,7 @@ def _reopened(sessions: Iterable[Session]) -> list[Session]:
     ]
 
 
-def _tells(name: str, ids: set[str]) -> bool:
+def tells(name: str, ids: set[str]) -> bool:
     """Notes that may hold words: cached prompts and answers, and what is kept about a thing that goes."""
     return name.startswith(("voice:", "idempotency:")) or name.partition(":")[2] in ids
 
@@ -318,7 +359,7 @@ def _fence(current: Lease | None, *, now: datetime) -> Lease | None:
     return None if current is None else Lease(holder=HOLDER, fence=current.fence + 1, expires=now)
 
 
-def _receipt(
+def receipt_of(
     what: str, turns: Sequence[str], records: Iterable[Record], snapshots: int, *, now: datetime, dry_run: bool
 ) -> Receipt:
     nouns_of: Mapping[str, RecordKind] = {record.id: record.noun for record in records}

@@ -96,9 +96,7 @@ def _only_named(memory: Memory, entity: Entity) -> bool:
     return entity.key.partition(":")[2].replace("_", " ").casefold() not in memory.text.casefold()
 
 
-def _true_again(
-    staying: Iterable[Record], gone: Iterable[Record], turns: Sequence[StoredTurn]
-) -> Iterable[Memory]:
+def _true_again(staying: Iterable[Record], gone: Iterable[Record], turns: Sequence[StoredTurn]) -> Iterable[Memory]:
     """Memories as they were before what goes changed them: out of a fold that is no more, or not ended after all."""
     lost = {record.id: record for record in gone}
     ends = {turn.at for turn in turns}

@@ -199,6 +199,7 @@ def _loop_id(turn: StoredTurn, candidate: LoopCandidate) -> str:
 def _episode_id(memory: str) -> str:
     return derived_id("episode", memory)
 
+
 def _resolved(
     job: Job[Services], findings: Sequence[Finding], answers: Answers, known: RecordList, named: RecordsByKey
 ) -> entities.Resolved:
@@ -247,7 +248,7 @@ def _loops(findings: Sequence[Finding], opened: Sequence[Loop], *, zone: str) ->
     for finding in findings:
         turn = finding.turn
         for candidate in finding.loops:
-            text = dated(candidate.text, at=turn.at, zone=zone)
+            text = dated(candidate.text, at=turn.at, zone=zone, tense="future")
             place = (turn.persona, text.casefold())
             if place in said:
                 continue

@@ -1,7 +1,10 @@
 """Where memories are kept. `connect` is the one place that knows which backends there are."""
 
+from pathlib import Path
+
 from recollect.errors import InvalidInput
 from recollect.store.base import Store
+from recollect.store.ledger import NAME, Ledger
 
 
 def connect(url: str) -> Store:
@@ -15,6 +18,14 @@ def connect(url: str) -> Store:
     from recollect.store.sqlite import SqliteStore
 
     return SqliteStore(url)
+
+
+def ledger(url: str, path: str | Path | None) -> Ledger | None:
+    """Where it is noted what was forgotten: at `path`, or beside the files of a data folder. A database has no place of
+    its own for it that a backup would not take along, so it needs a path."""
+    if path is not None:
+        return Ledger(Path(path))
+    return None if "://" in url else Ledger(Path(url) / NAME)
 
 
 def exists(url: str) -> bool:

@@ -101,7 +101,7 @@ class Call:
         from recollect.sync import Recollect
 
         clock = None if now is None else lambda: now
-        with Recollect(self.data, clock=clock, tenant=self.tenant, **options) as memory:
+        with Recollect(self.data, clock=clock, tenant=self.tenant, actor="cli", **options) as memory:
             yield memory
 
     def answer(self, value: object, render: "Callable[[], RenderableType | str]") -> None:

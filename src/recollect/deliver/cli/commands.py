@@ -9,10 +9,12 @@ from typing import Literal
 from recollect.deliver.cli import (
     contexts,
     conversation,
+    custody,
     demo,
     doctor,
     evaluation,
     keys,
+    mcp,
     moving,
     people,
     recipes,
@@ -53,6 +55,7 @@ COMMANDS: tuple[Command, ...] = (
         topic="Start",
         run=demo.demo,
         examples=("recollect demo", "recollect demo --data ./try-it", "recollect demo --recipe lanes --brief"),
+        sketches=("recollect demo --open",),
     ),
     Command(name="doctor", topic="Start", run=doctor.doctor, calls=("health",), examples=("recollect doctor",)),
     Command(
@@ -102,6 +105,7 @@ COMMANDS: tuple[Command, ...] = (
             'recollect context "yes" --user ana --persona nikita --at 2026-03-14T16:52:00Z',
             'recollect context "and the hotel?" --user ana --persona nikita --lane trip --recipe lanes',
             "recollect context --turn sat-09 --user ana --persona nikita --raw",
+            "recollect context --turn sat-09 --user ana --persona nikita --html context.html --redact",
         ),
     ),
     Command(
@@ -332,6 +336,12 @@ COMMANDS: tuple[Command, ...] = (
         sketches=("recollect serve", "recollect serve --host 0.0.0.0 --port 80 --workers 2"),
     ),
     Command(
+        name="mcp",
+        topic="Service",
+        run=mcp.mcp,
+        sketches=("recollect mcp --user ana --persona nikita",),
+    ),
+    Command(
         name="keys create",
         topic="Service",
         run=keys.create,
@@ -356,14 +366,74 @@ COMMANDS: tuple[Command, ...] = (
         calls=("load",),
         examples=("recollect load ana.jsonl", "recollect load ana.jsonl --user ana-copy"),
     ),
+    Command(
+        name="forget",
+        topic="Care",
+        run=custody.forget,
+        calls=("forget",),
+        examples=(
+            "recollect forget --user ana --entity person:mukesh --dry-run",
+            "recollect forget --user ana --turn mon-05 --yes",
+        ),
+        sketches=("recollect forget --user ana --everything", "recollect forget --user ana --origin import"),
+    ),
+    Command(name="scrub", topic="Care", run=custody.scrub, calls=("scrub",), examples=("recollect scrub",)),
+    Command(
+        name="retention",
+        topic="Care",
+        run=custody.retention,
+        calls=("retention", "set_retention"),
+        examples=("recollect retention", "recollect retention turn=365 snapshot=30 --user ana"),
+    ),
+    Command(
+        name="retain",
+        topic="Care",
+        run=custody.retain,
+        calls=("retain",),
+        examples=("recollect retain --dry-run", "recollect retain"),
+    ),
+    Command(
+        name="quarantine list",
+        topic="Memory",
+        run=custody.held_back,
+        calls=("memories",),
+        examples=("recollect quarantine list --user ana",),
+    ),
+    Command(
+        name="quarantine approve",
+        topic="Memory",
+        run=custody.approve,
+        calls=("review",),
+        sketches=("recollect quarantine approve MEMORY --user ana",),
+    ),
+    Command(
+        name="quarantine reject",
+        topic="Memory",
+        run=custody.reject,
+        calls=("review",),
+        sketches=("recollect quarantine reject MEMORY --user ana",),
+    ),
+    Command(
+        name="events",
+        topic="Care",
+        run=custody.events,
+        calls=("events",),
+        examples=("recollect events", "recollect events --user ana --limit 5"),
+    ),
     Command(name="backup", topic="Care", run=moving.backup, calls=("backup",), examples=("recollect backup ./backup",)),
     Command(
-        name="restore", topic="Care", run=moving.restore, examples=("recollect restore ./backup --data ./restored",)
+        name="restore",
+        topic="Care",
+        run=moving.restore,
+        calls=("forget_again",),
+        examples=("recollect restore ./backup --data ./restored",),
+        sketches=("recollect restore ./backup --data ./restored --forgotten ./memories/forgotten.jsonl",),
     ),
 )
 
 GROUPS: tuple[Group, ...] = (
     Group(name="work", help="The work behind the answers: extraction, summaries, upkeep.", alone="work run"),
     Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),
+    Group(name="quarantine", help="Memories that are held back until a person has looked.", alone="quarantine list"),
     Group(name="keys", help="Keys to the service.", alone="keys list"),
 )

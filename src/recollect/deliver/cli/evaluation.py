@@ -51,7 +51,10 @@ def evaluate(
         name = file.name.removesuffix(".gz").removesuffix(".jsonl")
         with tempfile.TemporaryDirectory() as folder, call.progress(name) as advance:
             where = call.options.data or folder
-            reports.append(asyncio.run(_measured(where, name, held, embedder, recipe or "companion", settle, advance)))
+            measured = _measured(
+                where, name, held, embedder=embedder, recipe=recipe or "companion", settle=settle, advance=advance
+            )
+            reports.append(asyncio.run(measured))
     output.write_text(plain.text(reports, indent=1) + "\n", encoding="utf-8")
     picture = output.with_suffix(".svg")
     picture.write_text(svg(reports), encoding="utf-8")
@@ -62,6 +65,7 @@ async def _measured(
     where: str,
     name: str,
     held: "Sequence[Conversation]",
+    *,
     embedder: str,
     recipe: str,
     settle: bool,

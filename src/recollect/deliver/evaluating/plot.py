@@ -19,9 +19,9 @@ def svg(reports: Sequence[Report]) -> str:
     """The picture's text; the same reports give the same bytes."""
     height = _MARGIN * 2 + len(reports) * (_TITLE + len(SHOWN) * _STEP) + 20
     width = _NAMES + _SCALE + 90
+    frame = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'font-family="sans-serif" font-size="12" fill="{_INK}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {frame} font-family="sans-serif" font-size="12" fill="{_INK}">',
         f'<rect width="{width}" height="{height}" fill="white"/>',
     ]
     top = _MARGIN

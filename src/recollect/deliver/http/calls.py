@@ -79,6 +79,13 @@ IN_PROCESS: Mapping[str, str] = {
     "close": "the life of an engine",
     "flush": "the life of an engine",
     "for_tenant": "the key says which tenant",
+    "forget_again": "after a restore, which is done where the files are: recollect restore",
+    "scrub": "locks every user's tables: recollect scrub",
+    "retention": "the operator's: recollect retention",
+    "set_retention": "the operator's: recollect retention",
+    "retain": "the operator's, on a timer: recollect retain",
+    "events": "the operator's: recollect events",
+    "review": "PATCH a memory's status",
     "worker": "a worker is a process: recollect work",
     "working": "work beside an application, in its own process",
 }

@@ -76,7 +76,7 @@ class Pressure:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in URGENT:
+        if scope["type"] != "http" or _is_urgent(scope["path"]):
             await self._app(scope, receive, send)
             return
         if not await self._turns.take():

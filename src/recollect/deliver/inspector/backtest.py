@@ -1,6 +1,6 @@
 """Another recipe over a recorded conversation: what it would have cost, recalled, kept from turn to turn, and dropped."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
@@ -10,7 +10,6 @@ from fastapi.responses import Response
 
 from recollect import Recipe, Recollect
 from recollect.assemble.diff import diff, kept_tokens
-from recollect.pages import LARGEST
 from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.routes.contexts import recipe_of
 from recollect.deliver.inspector import shown, sources
@@ -18,6 +17,7 @@ from recollect.deliver.inspector.charts import Plot, Series, plot
 from recollect.deliver.inspector.conversation import Filters
 from recollect.deliver.inspector.pages import Page, page
 from recollect.deliver.inspector.visits import looking
+from recollect.pages import LARGEST
 from recollect.tokens import tokenizer
 from recollect.types import Context, Item, StoredTurn
 
@@ -90,20 +90,19 @@ def plots(trials: Sequence[Trial], a: str, b: str) -> tuple[Plot, ...]:
     """Tokens, recalled evidence, prefix reuse and what was left out, of both recipes."""
     labels = [shown.excerpt(f"{trial.turn.at:%d %b %H:%M}") for trial in trials]
     names = (a, b if a != b else f"{b} again")
-
-    def both(title: str, values: tuple[Iterable[float | None], Iterable[float | None]], unit: str = "") -> Plot:
-        lines = [Series(name=name, values=tuple(line)) for name, line in zip(names, values, strict=True)]
-        return plot(title, lines, labels, unit=unit)
-
     sides = ([trial.a for trial in trials], [trial.b for trial in trials])
+
+    def both(
+        title: str, meaning: str, measure: Callable[[Sequence[Context]], list[float | None]], unit: str = ""
+    ) -> Plot:
+        lines = [Series(name=name, values=tuple(measure(side))) for name, side in zip(names, sides, strict=True)]
+        return plot(title, meaning, lines, labels, unit=unit)
+
     return (
-        both("Tokens of the context", (_tokens(sides[0]), _tokens(sides[1]))),
-        both(
-            "Recalled evidence: memories, episodes and old turns that got in",
-            (_evidence(sides[0]), _evidence(sides[1])),
-        ),
-        both("Prefix reuse: the same as in the message before", (_reuse(sides[0]), _reuse(sides[1])), " %"),
-        both("Left out: candidates that found no place", (_dropped(sides[0]), _dropped(sides[1]))),
+        both("Tokens", "of the whole context", _tokens),
+        both("Recalled evidence", "memories, episodes and old turns that got in", _evidence),
+        both("Prefix reuse", "the same as in the message before", _reuse, " %"),
+        both("Left out", "candidates that found no place", _dropped),
     )
 
 

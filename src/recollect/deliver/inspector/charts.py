@@ -59,6 +59,7 @@ class Plot:
     """A drawn chart of lines over the places of a conversation."""
 
     title: str
+    meaning: str
     unit: str
     lines: tuple[Line, ...]
     rows: tuple[Tick, ...]
@@ -71,7 +72,7 @@ class Plot:
     floor: int = HEIGHT - BOTTOM
 
 
-def plot(title: str, series: Sequence[Series], labels: Sequence[str], *, unit: str = "") -> Plot:
+def plot(title: str, meaning: str, series: Sequence[Series], labels: Sequence[str], *, unit: str = "") -> Plot:
     """The series over their labels. The vertical axis begins at zero, so that lengths compare."""
     known = [value for line in series for value in line.values if value is not None]
     top = _round_up(max(known, default=0.0))
@@ -95,6 +96,7 @@ def plot(title: str, series: Sequence[Series], labels: Sequence[str], *, unit: s
     shown = sorted({0, count // 2, count - 1}) if count else []
     return Plot(
         title=title,
+        meaning=meaning,
         unit=unit,
         lines=tuple(drawn(line) for line in series),
         rows=tuple(Tick(at=y(top * part), words=f"{_number(top * part)}{unit}") for part in (0, 0.5, 1)),

@@ -47,7 +47,8 @@ async def context(
         else await sources.of_turn(subject.memory, user=subject.user, turn=turn)
     )
     made = anatomy(found.context)
-    wanted = [entry for entry in made.entries if _wanted(entry, show=show, section=section)]
+    ranked = sorted(made.entries, key=lambda entry: -entry.item.score if entry.parts else 0.0)
+    wanted = [entry for entry in ranked if _wanted(entry, show=show, section=section)]
     return page(
         request,
         "context_piece.html" if is_piece(request) else "context.html",

@@ -8,8 +8,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from recollect import Recollect, keys
-from recollect import pages
+from recollect import Recollect, keys, pages
 from recollect.deliver.http import paging
 from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.service import Service

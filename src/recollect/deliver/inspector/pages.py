@@ -55,6 +55,7 @@ def environment() -> Environment:
         "when": shown.moment,
         "clock": shown.clock,
         "span": shown.span,
+        "told": shown.told,
         "size": size,
         "count": "{:,}".format,
     }

@@ -8,6 +8,7 @@ from itertools import groupby
 from markupsafe import Markup, escape
 
 from recollect.ingest.hygiene import seen_and_hidden
+from recollect.types import Json
 
 MOST_NAMED = 4
 """Invisible characters in a row that are named one by one."""
@@ -46,6 +47,21 @@ def span(seconds: float) -> str:
             count = int(seconds // size)
             return f"{count} {word}{'s' if count != 1 else ''}"
     return f"{int(seconds)} seconds"
+
+
+def told(value: Json) -> str:
+    """A JSON value in words."""
+    match value:
+        case None | [] | {}:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return "; ".join(map(told, value))
+        case dict():
+            return ", ".join(f"{name.replace('_', ' ')} {told(inner)}" for name, inner in value.items())
+        case _:
+            return str(value)
 
 
 def _written_out(hidden: str) -> Iterator[str]:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from recollect.errors import StoreError
-from recollect.store.base import Health
+from recollect.store.base import Health, Scrubbed
 from recollect.store.catalog import UserKey
 from recollect.store.postgres import backup as backups
-from recollect.store.postgres import neighbours
+from recollect.store.postgres import neighbours, scrubbing
 from recollect.store.postgres.catalog import PostgresCatalog
 from recollect.store.postgres.connections import Connection, Connections
 from recollect.store.postgres.faults import clear_errors
@@ -69,6 +69,11 @@ class PostgresStore:
             with clear_errors(self._connections.settings):
                 await connection.execute("set statement_timeout = 0")
                 await neighbours.build(connection, vectors)
+
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
+        async with await self._connections.connect() as connection:
+            with clear_errors(self._connections.settings):
+                return await scrubbing.scrub(connection, progress=progress)
 
     async def restore_backup(self, source: str) -> int:
         """Fills this empty database from a folder that `backup` wrote; the number of users."""

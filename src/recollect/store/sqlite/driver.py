@@ -150,8 +150,11 @@ def truncate_log(connection: Connection) -> bool:
 
 
 def copy_log(connection: Connection) -> bool:
-    """Copies the write-ahead log into the file as far as readers allow; True when that was all of it."""
-    frames, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    """Copies the write-ahead log into the file as far as readers and the disk allow; True when that was all of it."""
+    try:
+        frames, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except (apsw.FullError, apsw.IOError, apsw.BusyError):
+        return False
     return frames == copied
 
 

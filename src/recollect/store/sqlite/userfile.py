@@ -33,6 +33,12 @@ def identity_of(connection: Connection, path: Path) -> Identity:
         raise StoreCorrupt(f"{path} is damaged (it does not say whose it is); restore it from a backup") from error
 
 
+class SharedUserFile(SharedFile):
+    """A user's file of which only the digest is known: good for cleaning it, not for reading it."""
+
+    kind: ClassVar[Kind] = "user"
+
+
 class UserFile(SharedFile):
     """`epoch` says how often the user was wiped so far; a file of an earlier life is a remnant and is never read."""
 
