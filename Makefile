@@ -47,6 +47,7 @@ docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line
 	$(BIN)/python scripts/architecture_map.py
 	$(BIN)/python scripts/reference_pages.py
 	$(BIN)/python scripts/dependency_costs.py
+	$(BIN)/python scripts/service_tables.py
 
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock
 	$(LOCK) --upgrade --group build --output-file requirements/run.lock
