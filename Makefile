@@ -41,10 +41,12 @@ format: $(VENV)/dev.stamp ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 
 bench: $(VENV)/test.stamp ## run every benchmark in bench/
-	@for script in $(wildcard bench/*.py); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+	@for script in $$(grep -l __main__ bench/*.py); do name=bench.$$(basename $$script .py); \
+		echo "== $$name"; $(BIN)/python -m $$name || exit 1; done
 
 docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line, recipes, and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py
+	$(BIN)/python scripts/architecture_map.py
 	$(BIN)/python scripts/reference_pages.py
 	$(BIN)/python scripts/dependency_costs.py
 
@@ -55,6 +57,7 @@ screenshots: $(VENV)/test.stamp ## take the pictures in docs/images anew
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock
 	$(LOCK) --upgrade --group build --output-file requirements/run.lock
 	$(LOCK) --upgrade --group build --group test --all-extras --constraint requirements/run.lock --output-file requirements/test.lock
+	$(LOCK) --upgrade --group build --extra serve --extra postgres --extra otel --constraint requirements/test.lock --output-file requirements/serve.lock
 	$(LOCK) --upgrade --group dev --all-extras --constraint requirements/test.lock --output-file requirements/dev.lock
 
 clean: ## remove the environment, caches and builds

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import apsw
 import numpy as np
@@ -84,7 +85,7 @@ async def cold(folder: Path, user: str, *, at: datetime, rng: random.Random) -> 
 def bare(folder: Path, user: str, *, rows: int, rng: random.Random) -> list[float]:
     """One full-text query and one vector scan of as many rows, by themselves."""
     digest = UserKey("default", user).digest
-    db = apsw.Connection(str(folder / "users" / digest[:2] / f"{digest}.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    db: Any = apsw.Connection(str(folder / "users" / digest[:2] / f"{digest}.db"), flags=apsw.SQLITE_OPEN_READONLY)
     [(fts,)] = db.execute("select name from sqlite_schema where sql like 'create virtual table%fts5%' limit 1")
     matrix = np.random.default_rng(1).standard_normal((max(rows, 1), 256), dtype=np.float32)
     seconds: list[float] = []

@@ -110,9 +110,7 @@ def test_hostile_text_is_counted(family: str, text: str) -> None:
 @pytest.mark.parametrize("family", sorted(STAND_INS))
 def test_an_estimate_is_above_the_real_count(family: str, seed: int) -> None:
     if not ATTACKS.exists():
-        pytest.skip(
-            f"NOT TESTED: {ATTACKS} is missing; set RECOLLECT_EVAL_DATA to the folder of evaluation data"
-        )
+        pytest.skip(f"NOT TESTED: {ATTACKS} is missing; set RECOLLECT_EVAL_DATA to the folder of evaluation data")
     with gzip.open(ATTACKS, "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines]
     texts = random.Random(seed).sample(texts, 1_000)
@@ -140,6 +138,4 @@ def test_parts_are_counted_with_what_surrounds_them() -> None:
 def test_every_exact_family_counts_with_its_own_vocabulary() -> None:
     text = "Die Straßenbahn fährt um 7:45 Uhr, 안녕하세요."
     for family, vocabulary in EXACT.items():
-        assert tokenizer(family).count(text) == len(
-            Vocabulary.from_pretrained(vocabulary).encode_ordinary(text)
-        )
+        assert tokenizer(family).count(text) == len(Vocabulary.from_pretrained(vocabulary).encode_ordinary(text))

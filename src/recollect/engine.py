@@ -7,32 +7,30 @@ Snapshots are written behind the answer by one task a user; `close` waits for th
 import asyncio
 import copy
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from types import TracebackType
 from typing import Any, Self, cast
 
 from recollect import store as stores
-from recollect.assemble import gather, personas, recipe_book, replaying, saved_recipes, snapshot, using
+from recollect.assemble import gather, personas, prefix, recipe_book, replaying, saved_recipes, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
-from recollect.assemble.forgetting import Receipt, What, forget
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
+from recollect.custody import Custody
 from recollect.errors import InvalidInput
 from recollect.ids import new_id
 from recollect.ingest import editing, linking, profiles, sessions, validate
 from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
-from recollect.process import names, wiring
-from recollect.process.services import Services
-from recollect.process.steps import STEPS
+from recollect.process import thoughts, wiring
 from recollect.recall.embed import Embedder, open_embedder
 from recollect.recall.searching import Recaller, Search
-from recollect.shelves import LISTED, Shelves, everything_or
+from recollect.shelves import LISTED, everything_or
 from recollect.store import exporting
 from recollect.store.base import (
     Change,
@@ -55,6 +53,7 @@ from recollect.types import (
     Hit,
     HitKind,
     Json,
+    Loop,
     Memory,
     Persona,
     Profile,
@@ -64,15 +63,14 @@ from recollect.types import (
     StoredTurn,
     Turn,
 )
-from recollect.work import cursors
-from recollect.work.status import Status, status
-from recollect.work.worker import Settled, Worker
+from recollect.work.hints import Hints
 
 
-class Recollect(Shelves):
+class Recollect(Custody):
     """The memory of many users, embedded in a folder or on PostgreSQL.
 
-    `model` is the extractor's (a PydanticAI model or its name), `tokenizer` the family of the model that will answer.
+    `model` is the extractor's (a PydanticAI model or its name, or several to fall back on), `tokenizer` the family of the
+    model that will answer. With `work` the work after the turn is done in this process, while the memory is open.
     """
 
     def __init__(
@@ -85,15 +83,29 @@ class Recollect(Shelves):
         tokenizer: str = "o200k",
         clock: Clock | None = None,
         tenant: str = "default",
+        work: bool = False,
+        forgotten: str | Path | None = None,
+        master_key: str | None = None,
+        keys: str | Path | None = None,
+        actor: str = "library",
     ) -> None:
-        self._store: Store = stores.connect(str(url))
+        """`forgotten` is the file that notes what was forgotten (docs/privacy.md). With a `master_key`, everything of a
+        user is encrypted with a key of their own, which lies wrapped in the folder `keys`, outside the data."""
+        self._keyring = stores.open_keyring(str(url), master=master_key, folder=keys)
+        self._store: Store = stores.connect(str(url), keyring=self._keyring)
+        self._ledger = stores.open_ledger(str(url), forgotten)
+        self._actor = actor
         self._recipe = _recipe(recipe)
         self._tokenizer = open_tokenizer(tokenizer)
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
         self._recaller = Recaller(open_embedder(embedder))
-        self._model = model
+        self._models = wiring.Models.of(model, stems=stems)
+        self._hints = Hints(self._store.catalog)
+        self._works = work
+        self._beside = AsyncExitStack()
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
+        self._prefixes = prefix.Prefixes()
         self._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=self._tenant)
         self._flushing: set[asyncio.Task[None]] = set()
 
@@ -110,10 +122,15 @@ class Recollect(Shelves):
 
     async def open(self) -> None:
         await self._store.open()
+        if self._works:
+            await self._beside.enter_async_context(self.working())
 
     async def close(self) -> None:
-        """Writes the snapshots that are still pending and closes the store."""
+        """Ends the work beside, writes the snapshots that are still pending and closes the store."""
+        await self._beside.aclose()
         await self.flush()
+        await self._hints.close()
+        await self._models.close()
         await self._store.close()
 
     async def flush(self) -> None:
@@ -149,6 +166,7 @@ class Recollect(Shelves):
                 self._user(user), prepared, rule=sessions.Rule.of(self._recipe.sessions), now=now, also=also
             )
             ids.update(zip(places, done, strict=True))
+            self._hints.note(UserKey(self._tenant, user), now)
         return [ids[place] for place in range(len(turns))]
 
     async def revise(self, *, user: str, turn: str, text: str) -> StoredTurn:
@@ -240,7 +258,8 @@ class Recollect(Shelves):
         stored, blobs = snapshot.taken(assembled, request.recipe, material)
         if keep:
             self._write_later(user, stored, blobs)
-        return assembled.context(stored.id)
+        conversation = (self._tenant, user, request.persona.id, request.lane, counter.family)
+        return assembled.context(stored.id, kept=self._prefixes.kept(conversation, assembled, counter))
 
     async def search(
         self,
@@ -393,73 +412,28 @@ class Recollect(Shelves):
 
     async def update(self, id: str, *, user: str, **changes: Any) -> Record:
         """A new version with these fields changed: close a loop (status="done"), pin or archive a memory …"""
-        return await editing.update(self._desk(user), id, changes)
-
-    async def forget(
-        self,
-        *,
-        user: str,
-        turn: str | None = None,
-        memory: str | None = None,
-        entity: str | None = None,
-        lane: str | None = None,
-        persona: str | None = None,
-        before: datetime | None = None,
-        everything: bool = False,
-    ) -> Receipt:
-        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
-        what = What(
-            turn=turn,
-            memory=memory,
-            entity=entity,
-            lane=lane,
-            persona=persona,
-            before=before and instant(before, name="before"),
-            everything=everything,
-        )
-        await self.flush()
-        receipt = await forget(self._user(user), what, now=self._clock())
-        self._recaller.forget(UserKey(self._tenant, user))
-        return receipt
-
-    # --- the work after the turn --------------------------------------------------------------------------------------
-
-    async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
-        """Runs all work that is due now, for one user or for every user of the tenant."""
-        worker = await self.worker()
-        users = [user] if user is not None else await self.users()
-        return {name: await worker.settle(UserKey(self._tenant, name)) for name in users}
-
-    async def worker(self, *, name: str | None = None) -> Worker[Services]:
-        """A worker on this memory's store, for `recollect work` and for running beside an application."""
-        known = await self._personas.all()
-        services = wiring.by_rules(
-            indexer=self._indexer(),
-            recipe=self._recipe,
-            alike=names.alike,
-            similarity=self._recaller.similarity,
-            personas={persona.id: persona.name for persona in known if persona.id},
-        )
-        return Worker(self._store, STEPS, services, clock=self._clock, name=name or f"worker-{token_hex(4)}")
-
-    async def work_status(self, *, user: str) -> Status:
-        """Where each step of the work stands for a user, with what failed and why."""
-        return await status(self._user(user), now=self._clock())
-
-    async def retry(self, *, user: str, step: str | None = None) -> int:
-        """Makes parked steps due again; how many there were."""
-        return await cursors.retry(self._user(user), step=step, now=self._clock())
+        changed = await editing.update(self._desk(user), id, changes)
+        if isinstance(changed, Loop) and changed.status != "open":
+            await thoughts.let_go(self._user(user), changed, now=self._clock())
+        return changed
 
     # --- out and in ------------------------------------------------------------------------------------------------
 
     async def export(self, *, user: str) -> AsyncIterator[str]:
         """The user's whole memory as JSON lines."""
+        digest = UserKey(self._tenant, user).digest
+        await self._journal().note("export", user=digest, at=self._clock())
         async for line in exporting.export(self._user(user), key=UserKey(self._tenant, user)):
             yield line
 
     async def load(self, file: str | Path, *, user: str | None = None) -> int:
         """Reads an export back, under its own user or another; the number of entries."""
-        return await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
+        whose, count = await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
+        await self.reindex(user=whose)
+        digest = UserKey(self._tenant, whose).digest
+        await self._journal().note("load", user=digest, at=self._clock(), entries=count)
+        self._hints.note(UserKey(self._tenant, whose), self._clock())
+        return count
 
     async def health(self) -> Health:
         return await self._store.health()

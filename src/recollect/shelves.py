@@ -35,7 +35,7 @@ class Shelves(ABC):
         after: Place | None = None,
         known: int | None = None,
     ) -> list[Memory]:
-        """Memories, newest first; with a persona, its own and everybody's. `after` continues a listing, but not one by entity."""
+        """Memories, newest first; with a persona, its own and everybody's. `after` continues a listing (not one by entity)."""
         return await self._list(
             Memory,
             user=user,

@@ -80,7 +80,7 @@ _MODELS: Final = (
 """What a model's name begins with, and its family; the first match counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tokenizer:
     """Counts tokens for one family. Get one with `tokenizer(family)`; it is cached and safe to share."""
 

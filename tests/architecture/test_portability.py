@@ -54,7 +54,7 @@ def test_paths_of_the_project_are_not(text: str) -> None:
     assert not MACHINE.search(text)
 
 
-@pytest.mark.parametrize("name", ["run.lock", "test.lock", "dev.lock"])
+@pytest.mark.parametrize("name", ["run.lock", "serve.lock", "test.lock", "dev.lock"])
 def test_everything_locked_is_pinned_with_hashes(name: str) -> None:
     entries = re.split(r"\n(?=\S)", lock(name).strip())
     entries = [entry for entry in entries if not entry.startswith("#")]
@@ -63,7 +63,7 @@ def test_everything_locked_is_pinned_with_hashes(name: str) -> None:
 
 
 def test_the_locks_agree() -> None:
-    assert pins("run.lock") <= pins("test.lock") <= pins("dev.lock")
+    assert pins("run.lock") <= pins("serve.lock") <= pins("test.lock") <= pins("dev.lock")
 
 
 def test_the_locks_hold_what_the_project_asks_for() -> None:

@@ -184,9 +184,7 @@ def test_recall_prunes_task_state_then_history_then_memories() -> None:
 
 @pytest.mark.req("R2.9")
 def test_verbose_lines_of_the_task_state_are_shortened_and_the_plan_stays() -> None:
-    text = (
-        "Plan: first greet, then ask about the trip\nObservation: " + words(3000, "verbose") + "\nNext: ask"
-    )
+    text = "Plan: first greet, then ask about the trip\nObservation: " + words(3000, "verbose") + "\nNext: ask"
     context = made("recall", material(inputs={"task_state": text}))
     lines = [item.text for item in shown(context, "task_state")]
     assert lines[0] == "Plan: first greet, then ask about the trip"
@@ -264,9 +262,7 @@ def test_a_persona_over_its_cap_is_an_error_where_it_is_defined() -> None:
     with pytest.raises(PersonaTooLarge, match="1200"):
         check_persona(replace(PERSONA, text=words(1300, "persona")), recipe, O200K)
     with pytest.raises(PersonaTooLarge, match="persona and boundaries"):
-        check_persona(
-            replace(PERSONA, text=words(700, "persona"), boundaries=words(700, "bounds")), recipe, O200K
-        )
+        check_persona(replace(PERSONA, text=words(700, "persona"), boundaries=words(700, "bounds")), recipe, O200K)
     with pytest.raises(PersonaTooLarge, match="500 for 'style'"):
         check_persona(replace(PERSONA, style=words(700, "style")), recipe, O200K)
 
@@ -287,9 +283,11 @@ def test_the_log_holds_the_fields_of_the_snapshot() -> None:
     assert (log["today_summary_present"], log["last_conversation_present"]) == (True, True)
     assert log["open_threads_count"] == len(shown(context, "loops"))
     bare = made("companion-text", material()).log
-    assert [
-        bare[name] for name in ("message_history_count", "message_history_tokens", "open_threads_count")
-    ] == [0, 0, 0]
+    assert [bare[name] for name in ("message_history_count", "message_history_tokens", "open_threads_count")] == [
+        0,
+        0,
+        0,
+    ]
     assert (bare["today_summary_present"], bare["last_conversation_present"]) == (False, False)
 
 
@@ -311,3 +309,19 @@ def test_every_candidate_is_in_the_receipt_with_a_reason_when_it_is_out() -> Non
     assert set(left_out(context, "long_term").values()) <= {"over budget", "over the limit of 30"}
     first = next(item for item in context.items if item.section == "long_term")
     assert (first.score, first.parts) == (1.0, {"bm25": 1.0})
+
+
+def test_the_best_of_a_kind_are_not_pushed_out_by_smaller_ones_of_lower_rank() -> None:
+    best = memory("best", words(600, "best"))
+    others = [memory(f"m{n}", f"small fact {n}") for n in range(40)]
+    context = made("companion", material(recalled=recalled(best, *others)))
+    assert shown(context, "long_term")[0].id == "best"
+    assert len(left_out(context, "long_term")) == 41 - load("companion").limits.long_term
+
+
+def test_what_could_never_fit_takes_nobodys_place() -> None:
+    huge = memory("huge", words(3000, "huge"))
+    others = [memory(f"m{n}", f"small fact {n}") for n in range(40)]
+    context = made("companion", material(recalled=recalled(huge, *others)))
+    assert len(shown(context, "long_term")) == load("companion").limits.long_term
+    assert left_out(context, "long_term")["huge"] == "over budget"

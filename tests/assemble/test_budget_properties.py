@@ -13,7 +13,6 @@ from recollect.assemble.assembled import Assembled
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.recipe_book import load, names
-from recollect.assemble.render import blocks
 from recollect.assemble.snapshot import rebuilt, taken
 from recollect.errors import ImpossibleBudget
 from recollect.ingest.hygiene import visible
@@ -35,6 +34,7 @@ from recollect.types import (
 from tests import effort
 from tests.assemble.build import (
     PROFILE,
+    all_blocks,
     check_pairs,
     loop,
     made,
@@ -124,9 +124,7 @@ def materials(draw: st.DrawFn) -> Material:
     window = draw(windows())
     found: list[Recalled] = list(recalled(*facts, *large, *window[:2]))
     loops: list[Loop] = [loop(f"l{n}", draw(lines())) for n in range(draw(st.integers(0, 7)))]
-    pinned: list[Memory] = [
-        memory(f"p{n}", draw(lines()), pinned=True) for n in range(draw(st.integers(0, 3)))
-    ]
+    pinned: list[Memory] = [memory(f"p{n}", draw(lines()), pinned=True) for n in range(draw(st.integers(0, 3)))]
     told = draw(texts())
     return Material(
         user="u",
@@ -188,7 +186,7 @@ def impossible_for_a_reason(recipe: Recipe, material: Material, counting: Tokeni
     return sum(counting.count(text) for text in kept) + recipe.total.reserve + wrapping > recipe.total.cap
 
 
-def newest_and_first(recipe: Recipe, context: Assembled) -> None:
+def newest_and_first(recipe: Recipe, material: Material, context: Assembled) -> None:
     """The recipe's minimum of turns is there, the newest ones, and the first ones where it keeps those."""
     turns = [item for item in context.items if item.section == "working" and item.kind == "turn"]
     able = [
@@ -198,6 +196,9 @@ def newest_and_first(recipe: Recipe, context: Assembled) -> None:
     ]
     least = able[len(able) - min(recipe.history.minimum, len(able)) :]
     assert all(item.included for item in least)
+    firsts = {turn.id for turn in material.first_turns}
+    began = [item for item in able if not firsts or item.id in firsts]
+    assert all(item.included for item in began[: recipe.history.keep_first])
 
 
 @pytest.mark.req("R0.9", "R0.10", "R1.5", "R1.11", "R2.8", "R2.9", "R2.11", "R4.10")
@@ -207,9 +208,7 @@ def newest_and_first(recipe: Recipe, context: Assembled) -> None:
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
 )
 @given(material=materials(), family=st.sampled_from(FAMILIES))
-def test_no_context_is_over_a_cap_and_what_must_stay_stays(
-    name: str, material: Material, family: str
-) -> None:
+def test_no_context_is_over_a_cap_and_what_must_stay_stays(name: str, material: Material, family: str) -> None:
     recipe, counting = load(name), tokenizer(family)
     try:
         context = assemble(recipe, material, counting)
@@ -228,9 +227,9 @@ def test_no_context_is_over_a_cap_and_what_must_stay_stays(
     assert material.persona.boundaries in context.system
     assert context.messages[-1] == {"role": "user", "content": visible(material.message)}
     if recipe.history.delivery != "moments":
-        newest_and_first(recipe, context)
+        newest_and_first(recipe, material, context)
     check_pairs(context)
-    blocks(context.system)
+    all_blocks(context)
     assert "".join(piece.text for piece in context.pieces) == context.system
     snapshot, blobs = taken(context, recipe, material)
     assert rebuilt(snapshot, blobs).context == context.context(snapshot.id)

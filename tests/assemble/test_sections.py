@@ -427,7 +427,5 @@ def test_between_calls_working_memory_is_the_last_calls_summary_and_key_moments(
 def test_inputs_that_no_section_takes_are_warned_about() -> None:
     context = made("recall", material(inputs={"task_stat": "x", "policy": "Be kind."}))
     (warning,) = context.warnings
-    assert warning.startswith(
-        "input 'task_stat' is no section that takes one; they are augmentations, boundaries"
-    )
+    assert warning.startswith("input 'task_stat' is no section that takes one; they are augmentations, boundaries")
     assert context.system.startswith("Be kind.\n\n")

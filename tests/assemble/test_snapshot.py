@@ -23,9 +23,7 @@ TOOLS = (
 
 @pytest.mark.parametrize("name", names())
 def test_a_snapshot_brings_back_the_whole_context(name: str) -> None:
-    given = everything(
-        quoted=turn(70, "as I said"), window=(*turns(6), turn(7, "done", parts=TOOLS, role="assistant"))
-    )
+    given = everything(quoted=turn(70, "as I said"), window=(*turns(6), turn(7, "done", parts=TOOLS, role="assistant")))
     context = made(name, given)
     snapshot, blobs = taken(context, load(name), given)
     back = rebuilt(snapshot, blobs)
@@ -96,9 +94,7 @@ def test_what_was_forgotten_shows_where_and_never_what(name: str) -> None:
     assert "canary" not in "".join(left.values())
     back = rebuilt(snapshot, left)
     seen = (
-        back.context.system
-        + json.dumps(back.context.messages)
-        + json.dumps([item.text for item in back.context.items])
+        back.context.system + json.dumps(back.context.messages) + json.dumps([item.text for item in back.context.items])
     )
     assert "canary" not in seen
     assert FORGOTTEN in seen

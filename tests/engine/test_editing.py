@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import InvalidInput, Loop, NotFound, Recollect, Turn
+from recollect import InvalidInput, Loop, Memory, NotFound, Recollect, State, Turn
 from recollect.testing import START, FakeClock
 
 
@@ -20,7 +20,8 @@ async def test_a_memory_by_hand(memory: Recollect) -> None:
 async def test_pinning_forces_the_highest_importance(memory: Recollect) -> None:
     added = await memory.remember(user="ana", text="Allergic to nuts")
     pinned = await memory.update(added.id, user="ana", pinned=True)
-    assert (getattr(pinned, "importance"), pinned.version) == (3, 2)
+    assert isinstance(pinned, Memory)
+    assert (pinned.importance, pinned.version) == (3, 2)
     assert [m.version for m in await memory.history(user="ana", id=added.id)] == [1, 2]
 
 
@@ -84,11 +85,8 @@ async def test_state_changes_by_versions(memory: Recollect, clock: FakeClock) ->
     assert state.version == 2
     assert (await memory.set_state(user="ana", persona="nikita", mood=None)).fields == {"chapter": 2, "trust": 0.6}
     assert (await memory.state(user="ana", persona="coach")).fields == {}
-    assert [dict(getattr(v, "fields"))["trust"] for v in await memory.history(user="ana", id=state.id)] == [
-        0.4,
-        0.6,
-        0.6,
-    ]
+    versions = await memory.history(user="ana", id=state.id)
+    assert [v.fields["trust"] for v in versions if isinstance(v, State)] == [0.4, 0.6, 0.6]
 
 
 async def test_the_profile_keeps_what_it_is_not_told_to_change(memory: Recollect) -> None:
@@ -139,7 +137,8 @@ async def test_export_load_export_is_byte_equal(
     await memory.load(file, user="bo")
     assert [line async for line in memory.export(user="bo")] == again, "loading again changes nothing"
     found = await memory.search(user="bo", query="austin")
-    assert [hit.text for hit in found] == ["Lives in Austin"]
+    assert fact.id in [hit.id for hit in found]
+    assert any("dense" in hit.parts for hit in found), "what was loaded has vectors"
 
 
 async def test_a_cut_export_is_refused_whole(memory: Recollect, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -49,7 +49,7 @@ async def test_f3_the_same_delivery_again_changes_nothing(memory: Recollect, rng
 
 async def test_f3_the_same_id_with_another_text_is_a_conflict(memory: Recollect) -> None:
     await memory.record(said("one", id="m1"))
-    with pytest.raises(Conflict, match="'m1'.*text"):
+    with pytest.raises(Conflict, match=r"'m1'.*text"):
         await memory.record([said("new", id="m2"), said("two", id="m1")])
     assert [turn.text for turn in await memory.turns(user="ana")] == ["one"], "nothing of the batch was stored"
 

@@ -5,9 +5,12 @@ Every answer is a clean error or exactly what was stored; and the folder can be 
 
 import random
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import pytest
 
 from recollect.errors import StoreError
 from recollect.store.base import (
@@ -33,6 +36,7 @@ from recollect.store.base import (
     Window,
 )
 from recollect.store.catalog import UserKey
+from recollect.store.sqlite import driver
 from recollect.store.sqlite.backup import put_back
 from recollect.store.sqlite.layout import Layout, companions_of
 from recollect.store.sqlite.store import SqliteStore
@@ -109,7 +113,7 @@ def _harm(path: Path, chance: random.Random) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     """As a crash leaves it: without the log's index. A process of its own, which does not drop the locks of this one."""
-    subprocess.run(["cp", "-r", f"{source}/.", str(target)], check=True)
+    subprocess.run(["cp", "-r", "-T", str(source), str(target)], check=True)
     for index in target.rglob("*-shm"):
         index.unlink()
 
@@ -132,28 +136,63 @@ async def _wrong_answers(folder: Path, expected: list[Any]) -> tuple[list[str], 
     return wrong, errors
 
 
-async def test_damage_is_an_error_and_never_another_answer(fast_folder: Path, rng: random.Random) -> None:
-    image = fast_folder / "image"
-    store = SqliteStore(fast_folder / "healthy")
+@dataclass(frozen=True)
+class Images:
+    """One memory, as a crash leaves it (some of it only in the log) and as closing it does."""
+
+    folders: tuple[Path, Path]
+    backup: Path
+    expected: list[Any]
+
+    def harmed(self, target: Path, chance: random.Random) -> None:
+        """A copy of one of them, with damage somewhere in the user's file or its log."""
+        image = chance.choice(self.folders)
+        _copy(image, target)
+        file = Layout(target).user(ANA.digest)
+        _harm(chance.choice([part for part in (file, companions_of(file)[0]) if part.exists()]), chance)
+
+
+async def _images(folder: Path, chance: random.Random) -> Images:
+    crashed, closed, backup = folder / "crashed", folder / "closed", folder / "backup"
+    store = SqliteStore(closed)
     await store.open()
-    expected = await _fill(store, rng)
-    await store.backup(str(fast_folder / "backup"))
-    image.mkdir()
-    _copy(fast_folder / "healthy", image)
+    expected = await _fill(store, chance)
+    await store.backup(str(backup))
+    _copy(closed, crashed)
     await store.close()
-    file = Layout(image).user(ANA.digest)
-    parts = [file.relative_to(image), companions_of(file)[0].relative_to(image)]
-    assert all((image / part).stat().st_size > 100_000 for part in parts), "both must have something to lose"
+    file = Layout(crashed).user(ANA.digest)
+    sizes = [part.stat().st_size for part in (file, companions_of(file)[0], Layout(closed).user(ANA.digest))]
+    assert min(sizes) > 100_000, "everywhere must be something to lose"
+    return Images((crashed, closed), backup, expected)
+
+
+@pytest.mark.promise("F11", tries=CASES)
+async def test_damage_is_an_error_and_never_another_answer(fast_folder: Path, rng: random.Random) -> None:
+    images = await _images(fast_folder, rng)
     noticed = 0
     for _ in range(CASES):
         with TemporaryDirectory(dir=fast_folder) as folder:
             harmed = Path(folder)
-            _copy(image, harmed)
-            _harm(harmed / rng.choice(parts), rng)
-            wrong, errors = await _wrong_answers(harmed, expected)
+            images.harmed(harmed, rng)
+            wrong, errors = await _wrong_answers(harmed, images.expected)
             assert wrong == []
             noticed += bool(errors)
             if errors and noticed % 10 == 1:
-                await put_back(fast_folder / "backup", harmed)
-                assert await _wrong_answers(harmed, expected) == ([], 0)
+                await put_back(images.backup, harmed)
+                assert await _wrong_answers(harmed, images.expected) == ([], 0)
     assert noticed > CASES / 2, "hardly any damage was noticed"
+
+
+@pytest.mark.promise("F11", tries=CASES, control=True)
+async def test_without_checksums_it_would_be_another_answer(
+    fast_folder: Path, rng: random.Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "VFS", driver.load_checksums())
+    images = await _images(fast_folder, rng)
+    for _ in range(CASES):
+        with TemporaryDirectory(dir=fast_folder) as folder:
+            images.harmed(Path(folder), rng)
+            wrong, _ = await _wrong_answers(Path(folder), images.expected)
+            if wrong:
+                return
+    pytest.fail("the damage does not bite")

@@ -72,7 +72,12 @@ def test_nothing_loads_from_a_foreign_host(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["if x <y and z = 3 then stay", "he wrote <img src='a.jp and stopped here", "I <use tabs and more", "a <a b"],
+    [
+        "if x <y and z = 3 then stay",
+        "he wrote <img src='a.jp and stopped here",
+        "I <use tabs and more",
+        "a <a b",
+    ],
 )
 def test_an_angle_bracket_that_is_no_tag_costs_no_words(text: str) -> None:
     assert inert(text).replace("< ", "<") == text

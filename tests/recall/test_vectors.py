@@ -93,6 +93,8 @@ def test_rows_are_appended_in_order_and_of_the_right_size() -> None:
 def test_top_breaks_ties_by_seq_after_rounding() -> None:
     scores = np.array([0.5, 0.5 + 1e-8, 0.9, 0.5], dtype=np.float64)
     assert top(scores.astype(np.float32), np.array([3, 9, 7, 1]), limit=3).tolist() == [2, 3, 0]
+    assert top(scores, np.arange(4), limit=0).tolist() == []
+    assert top(scores, np.arange(4), limit=9).tolist() == [2, 0, 1, 3]
 
 
 def test_quantising_keeps_directions() -> None:

@@ -5,7 +5,7 @@ is laid out and counted as it will be sent. A count over the total goes back to 
 what leaves here fits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Final
 
 from recollect.assemble.assembled import Assembled
@@ -53,14 +53,15 @@ def _laid(desk: Desk, most: int) -> tuple[Table, int]:
 
 def _choice(wanted: Table, room: int) -> Choice:
     """Who gets in. When what others repeat finds no room itself, one of the others may take its place."""
-    without: set[int] = set()
+    recipe, without = wanted.desk.recipe, set[int]()
     for last in range(_ROUNDS, 0, -1):
         twins = _twins(wanted, without)
-        shelves = _shelves(wanted, without, twins)
-        shared = share(wanted.desk.recipe, shelves, wanted.past, room=room, outside=wanted.outside, spent=wanted.spent)
+        surplus = _surplus(wanted, without.union(twins))
+        shelves = _shelves(wanted, without.union(twins, surplus))
+        shared = share(recipe, shelves, wanted.past, room=room, outside=wanted.outside, spent=wanted.spent)
         absent = {holder for holder in twins.values() if not _shown(wanted, shared, holder)}
         if not absent or last == 1:
-            return Choice(shared, twins)
+            return Choice(shared, twins, surplus)
         without |= absent
     raise AssertionError("the loop returns in its last round")
 
@@ -88,16 +89,39 @@ def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
     return duplicates([*shown, *claims], turns=turns, before=before + len(shown))
 
 
-def _shelves(wanted: Table, without: set[int], twins: Mapping[int, int]) -> dict[SectionId, Shelf]:
+def _surplus(wanted: Table, without: Collection[int]) -> dict[int, str]:
+    """What follows as many better ones of its kind as are shown; what could never fit does not count."""
+    recipe = wanted.desk.recipe
+    taken: dict[str, int] = {}
+    surplus: dict[int, str] = {}
+    for number, candidate in enumerate(wanted.candidates):
+        quota = candidate.quota
+        if quota is None or candidate.reason or number in without:
+            continue
+        count = taken.get(quota.name, 0)
+        if count >= quota.most:
+            surplus[number] = f"over the limit of {quota.most}"
+        elif candidate.divisible or candidate.tokens <= recipe.groups[recipe.group_of[candidate.section]].cap:
+            taken[quota.name] = count + 1
+    return surplus
+
+
+def _shelves(wanted: Table, without: Collection[int]) -> dict[SectionId, Shelf]:
+    count = wanted.desk.tokenizer.count
     entries: dict[SectionId, list[tuple[int, Candidate]]] = {
         section: [] for section in wanted.desk.recipe.order if section not in UNTRIMMED
     }
     headings: dict[str, int] = {}
     for number, candidate in enumerate(wanted.candidates):
-        if candidate.section in entries and not candidate.reason and number not in without and number not in twins:
-            entries[candidate.section].append((number, candidate))
-            if candidate.heading and candidate.heading not in headings:
-                headings[candidate.heading] = wanted.desk.tokenizer.count(candidate.heading + "\n")
-            if candidate.card and candidate.card not in headings:
-                headings[candidate.card] = wanted.desk.tokenizer.count(candidate.card)
-    return {section: Shelf(section, found, wanted.wraps[section], headings) for section, found in entries.items()}
+        if candidate.section not in entries or candidate.reason or number in without:
+            continue
+        entries[candidate.section].append((number, candidate))
+        for heading, shown in (
+            (candidate.heading, f"{candidate.heading}\n"),
+            (candidate.card, candidate.card),
+        ):
+            if heading and heading not in headings:
+                headings[heading] = count(shown)
+    return {
+        section: Shelf(section, found, wanted.frames[section].tokens, headings) for section, found in entries.items()
+    }

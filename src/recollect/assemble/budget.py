@@ -36,8 +36,6 @@ class Share:
     """What was given: candidates by number with the tokens they may use, the turns, and each group's use."""
 
     given: dict[int, int]
-    refused: dict[int, str]
-    """Candidates that a limit on their number keeps out."""
     plan: Plan
     used: dict[str, int]
 
@@ -50,9 +48,7 @@ class _Purse:
     room: int
     used: dict[str, int]
     given: dict[int, int] = field(default_factory=dict[int, int])
-    refused: dict[int, str] = field(default_factory=dict[int, str])
     paid: set[tuple[SectionId, str]] = field(default_factory=set[tuple[SectionId, str]])
-    taken: dict[str, int] = field(default_factory=dict[str, int])
 
     def fill(self, shelf: Shelf, limit: int) -> bool:
         """Gives to a section's entries in their order; whether the total, not the limit, kept one short."""
@@ -60,9 +56,7 @@ class _Purse:
         starved = False
         for number, candidate in shelf.entries:
             had = self.given.get(number, 0)
-            if had == candidate.tokens or number in self.refused:
-                continue
-            if not had and self._refuse(number, candidate):
+            if had == candidate.tokens:
                 continue
             extra = 0 if had else self._extra(shelf, candidate)
             cost = candidate.tokens - had + extra
@@ -72,24 +66,12 @@ class _Purse:
                 cost = min(self.room, allowed)
                 if not candidate.divisible or had + cost - extra < LEAST_PART or cost <= 0:
                     continue
-            if not had:
-                self._take(shelf, candidate)
+            for heading in ("", candidate.heading, candidate.card):
+                self.paid.add((shelf.section, heading))
             self.given[number] = had + cost - extra
             self.used[group] += cost
             self.room -= cost
         return starved
-
-    def _refuse(self, number: int, candidate: Candidate) -> bool:
-        quota = candidate.quota
-        if quota is None or self.taken.get(quota.name, 0) < quota.most:
-            return False
-        self.refused[number] = f"over the limit of {quota.most}"
-        return True
-
-    def _take(self, shelf: Shelf, candidate: Candidate) -> None:
-        self.paid.update((shelf.section, heading) for heading in ("", candidate.heading, candidate.card))
-        if candidate.quota is not None:
-            self.taken[candidate.quota.name] = self.taken.get(candidate.quota.name, 0) + 1
 
     def exchange(self, group: str, plan: Plan, larger: Plan) -> Plan:
         """Trades a plan of the turns for a larger one, if there is one and it can be paid."""
@@ -151,4 +133,4 @@ def share(
             if starved and goal == "target":
                 worth = worth[: worth.index(section) + 1]
                 break
-    return Share(purse.given, purse.refused, plan, purse.used)
+    return Share(purse.given, plan, purse.used)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
-from recollect.assemble.render import indented, safe
+from recollect.assemble.render import bounded, indented, safe
 from recollect.assemble.titles import SectionId
 from recollect.clock import local
 from recollect.tokens import Tokenizer
@@ -93,8 +93,7 @@ class Desk:
         """Stored text as one entry. `alone` when it shows all that its source says, so that it counts as that
         memory.
         """
-        if len(text) > _LONGEST:
-            text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
+        text = bounded(text, _LONGEST)
         shown = prefix + indented(safe(text))
         kind = "turn" if isinstance(source, StoredTurn) else source.noun
         return Candidate(
@@ -122,10 +121,11 @@ class Desk:
 
     def speaker(self, turn: StoredTurn) -> str:
         """Who said it, as a label that cannot span lines."""
-        if turn.role == "assistant":
-            name = self.material.persona.name or "Assistant"
-        else:
-            name = turn.speaker or turn.role.capitalize()
+        name = (
+            self.material.persona.name or "Assistant"
+            if turn.role == "assistant"
+            else turn.speaker or turn.role.capitalize()
+        )
         return self.label(name) or "User"
 
     def label(self, name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.assemble.candidate import Desk
-from recollect.assemble.render import indented, safe
+from recollect.assemble.render import bounded, indented, safe
 from recollect.assemble.shorten import LEAST, shorten
 from recollect.ingest.hygiene import visible
 from recollect.tokens import CALL, MESSAGE, Tokenizer
@@ -19,7 +19,7 @@ from recollect.types import Json, Media, StoredTurn, ToolCall, ToolReturn
 
 SHORT_ARGS: Final = '{"shortened":true}'
 """What stands for arguments that are too long; providers want JSON here."""
-_LONGEST: Final = 200_000
+LONGEST: Final = 200_000
 """Characters of a turn that are looked at before it is shortened."""
 
 
@@ -121,7 +121,7 @@ def _paired(turns: Sequence[StoredTurn]) -> tuple[_Answers, set[int]]:
 
 def _exchange(place: int, turn: StoredTurn, answers: _Answers, turns: Sequence[StoredTurn], desk: Desk) -> Exchange:
     tokenizer = desk.tokenizer
-    text = safe(_bounded(turn.text))
+    text = safe(bounded(turn.text, LONGEST))
     label = desk.speaker(turn)
     around = tokenizer.count(f"{label}:\n") + 1 if desk.recipe.history.delivery == "transcript" else MESSAGE
     if not turn.parts:
@@ -147,13 +147,9 @@ def _exchange(place: int, turn: StoredTurn, answers: _Answers, turns: Sequence[S
 
 def _use(call: ToolCall, answer: ToolReturn, tokenizer: Tokenizer) -> Use:
     link, name, args = visible(call.id), visible(call.name), visible(call.args)
-    output = safe(_bounded(answer.content))
+    output = safe(bounded(answer.content, LONGEST))
     fixed = MESSAGE + 2 * CALL + 2 * (tokenizer.count(link) + tokenizer.count(name))
     return Use(link, name, args, tokenizer.count(args), output, tokenizer.count(output), fixed)
-
-
-def _bounded(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
 def shortened(exchange: Exchange, *, text: int, tool: int | None, tokenizer: Tokenizer) -> Exchange:

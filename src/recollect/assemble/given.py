@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from recollect.assemble.candidate import Candidate, Desk
-from recollect.assemble.render import safe
+from recollect.assemble.exchange import LONGEST
+from recollect.assemble.render import bounded, safe
 from recollect.assemble.shorten import level, shorten
 from recollect.assemble.titles import NOTICE
 from recollect.types import Json
@@ -53,7 +54,7 @@ def task_state(desk: Desk) -> list[Candidate]:
 
     Verbose lines are shortened first, the longest most, so that the plan survives what was observed.
     """
-    text = safe(desk.material.inputs.get("task_state", ""))
+    text = safe(bounded(desk.material.inputs.get("task_state", ""), LONGEST))
     lines = [desk.line("task_state", "input", "task_state", line) for line in text.split("\n") if line.strip()]
     cap = desk.recipe.groups[desk.recipe.group_of["task_state"]].cap
     longest = level([line.tokens for line in lines], cap - _TASK_FRAME)

@@ -28,6 +28,9 @@ class Cut:
     tool: int | None = None
 
 
+_UNCUT: Final = Cut()
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Which exchanges are shown and within which limits, oldest first, and what that costs at most.
@@ -43,7 +46,7 @@ class Plan:
 class Past:
     """The turns before the message, ready to be planned for any budget."""
 
-    __slots__ = ("_costs", "_firsts", "_must", "_order", "beyond", "left", "rules", "shown")
+    __slots__ = ("_costs", "_firsts", "_least", "_most", "_must", "_order", "beyond", "left", "rules", "shown")
 
     def __init__(self, desk: Desk, *, empty: bool = False) -> None:
         rules = desk.recipe.history
@@ -57,6 +60,8 @@ class Past:
         self._must = sorted(must)
         self._order = [i for i in reversed(inside) if i not in must]
         self._costs = [exchange.whole for exchange in shown]
+        self._least = sum(self._costs[i] for i in self._must)
+        self._most = self._least + sum(self._costs[i] for i in self._order)
         self.beyond = frozenset(range(len(shown))).difference(inside)
         self.left: list[Leftover] = [*foreign, *left]
 
@@ -72,23 +77,46 @@ class Past:
         """
         if least:
             return self._costed({i: Cut(1, 0) for i in self._must})
-        must = sum(self._costs[i] for i in self._must)
-        if must > budget:
+        if self._least > budget:
             return self._squeezed(budget)
-        rest = sum(self._costs[i] for i in self._order)
-        if must + rest <= budget:
-            return Plan({i: Cut() for i in sorted((*self._must, *self._order))}, must + rest)
-        middle = min(self.rules.middle, budget - must)
-        room = budget - must - middle
-        cuts = {i: Cut() for i in self._must}
+        if self.rules.step and (steady := self._steady(budget)):
+            return steady
+        if self._most <= budget:
+            return Plan(dict.fromkeys(sorted((*self._must, *self._order)), _UNCUT), self._most)
+        middle = min(self.rules.middle, budget - self._least)
+        room = budget - self._least - middle
+        cuts = dict.fromkeys(self._must, _UNCUT)
         for i in self._order:
-            cut = _within(self.shown[i], self.rules.turn)
-            cost = self.shown[i].cost(text=cut.text, tool=cut.tool)
+            cut, cost = _UNCUT, self._costs[i]
+            if cost > self.rules.turn:
+                cut = _within(self.shown[i], self.rules.turn)
+                cost = self.shown[i].cost(text=cut.text, tool=cut.tool)
             if cost > room:
                 break
             cuts[i] = cut
             room -= cost
         return self._costed(cuts, middle=middle)
+
+    def _steady(self, budget: int) -> Plan | None:
+        """The longest plan that begins where a step begins, every turn cut alike, whatever the others are.
+
+        A step of more than two thirds of the budget is halved, so that about a third of what fits stays: conversations
+        of long turns take smaller ones.
+        """
+        inside = sorted((*self._must, *self._order))
+        cuts = {i: _within(self.shown[i], self.rules.turn) for i in inside}
+        costs = [self.shown[i].cost(text=cut.text, tool=cut.tool) for i, cut in cuts.items()]
+        step, total = self.rules.step, sum(costs)
+        if total <= budget and len(self.shown) < self.rules.window:
+            return self._costed(cuts)
+        while step > 1 and 3 * step * total > 2 * budget * len(inside):
+            step //= 2
+        for place in range(1, len(inside) - self.rules.minimum + 1):
+            total -= costs[place - 1]
+            before, here = self.shown[inside[place - 1]].turn, self.shown[inside[place]].turn
+            if total <= budget and before.number // step != here.number // step:
+                return self._costed({i: cuts[i] for i in inside[place:]})
+        return None
 
     def _squeezed(self, budget: int) -> Plan:
         """Only the minimum, shortened: tools first, then the longest texts, the newest last."""
@@ -118,18 +146,21 @@ class Past:
 
     def _costed(self, cuts: dict[int, Cut], *, middle: int = 0) -> Plan:
         ordered = dict(sorted(cuts.items()))
-        tokens = sum(self.shown[i].cost(text=cut.text, tool=cut.tool) for i, cut in ordered.items())
+        tokens = sum(
+            self._costs[i] if cut is _UNCUT else self.shown[i].cost(text=cut.text, tool=cut.tool)
+            for i, cut in ordered.items()
+        )
         return Plan(ordered, tokens + middle, middle)
 
     def more(self, plan: Plan) -> bool:
         """Whether a larger budget would show more than this plan."""
-        return plan.tokens < sum(self._costs[i] for i in (*self._must, *self._order))
+        return plan.tokens < self._most
 
     def carried_out(self, plan: Plan, desk: Desk) -> list[Exchange]:
         """The planned exchanges, shortened as planned, oldest first."""
         return [
             self.shown[i]
-            if cut.text >= self.shown[i].tokens and cut.tool is None
+            if cut is _UNCUT
             else shortened(self.shown[i], text=cut.text, tool=cut.tool, tokenizer=desk.tokenizer)
             for i, cut in plan.cuts.items()
         ]
@@ -165,8 +196,6 @@ def _first(shown: Sequence[Exchange], material: Material, keep: int) -> list[int
 
 def _within(exchange: Exchange, limit: int) -> Cut:
     """Limits that bring one exchange within so many tokens, its tools' output first."""
-    if exchange.whole <= limit:
-        return Cut()
     if exchange.uses:
         room = limit - exchange.cost(text=exchange.tokens, tool=_LEAST_TOOL)
         if room >= 0:

@@ -8,14 +8,15 @@ vocabularies never join across such a line feed, so the tokens of the pieces add
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
 from recollect.assemble.assembled import Piece
-from recollect.assemble.candidate import Candidate
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.remembered import EPISODES, USER_FACTS
 from recollect.assemble.titles import HEADINGS, SectionId
+from recollect.tokens import Tokenizer
 
 HEADING_ORDER: Final = (USER_FACTS, EPISODES)
 """Headings that stand in this order, whatever their entries rank; others follow as they come."""
@@ -33,27 +34,32 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands before and after a section's entries."""
+    """What stands before and after a section's entries, and its tokens."""
 
     opening: str
     closing: str
+    tokens: int
 
 
-def frame(section: SectionId, recipe: Recipe, persona: str) -> Frame:
-    """A section's markers, or the plain title of a trusted one. `persona` is the name as titles show it."""
+def frames(recipe: Recipe, persona: str, tokenizer: Tokenizer) -> dict[SectionId, Frame]:
+    """The frame of every section; `persona` is the name as titles show it."""
+    titles, leads = recipe.titles, recipe.leads
+    return {s: _frame(s, titles.get(s), leads.get(s), persona, tokenizer) for s in recipe.order}
+
+
+@lru_cache(maxsize=1024)
+def _frame(section: SectionId, title: str | None, lead: str | None, persona: str, tokenizer: Tokenizer) -> Frame:
+    """A section's markers, or the plain title of a trusted one."""
     heading = HEADINGS[section]
-    if section in recipe.titles:
-        heading = replace(heading, title=recipe.titles[section], closing=heading.closing)
-    above = recipe.leads.get(section, "")
-    opening = f"{above}\n" if above else ""
+    if title is not None:
+        heading = replace(heading, title=title)
+    above = f"{lead}\n" if lead else ""
     if heading.trusted:
-        return Frame(opening + (f"{heading.title}\n" if heading.title else ""), "")
-    inside = f"{heading.lead}\n" if heading.lead else ""
-    return Frame(f"{opening}{heading.opened(persona)}\n{inside}", f"{heading.closed(persona)}\n\n")
-
-
-def entry(number: int, candidate: Candidate, text: str) -> Entry:
-    return Entry(number, text, candidate.heading, candidate.card)
+        opening, closing = above + (f"{heading.title}\n" if heading.title else ""), ""
+    else:
+        inside = f"{heading.lead}\n" if heading.lead else ""
+        opening, closing = f"{above}{heading.opened(persona)}\n{inside}", f"{heading.closed(persona)}\n\n"
+    return Frame(opening, closing, tokenizer.count(opening) + tokenizer.count(closing))
 
 
 def pieces(section: SectionId, entries: Sequence[Entry], around: Frame) -> Iterator[Piece]:

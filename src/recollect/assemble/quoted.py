@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.assemble.candidate import Desk
-from recollect.assemble.render import indented, safe
+from recollect.assemble.exchange import LONGEST
+from recollect.assemble.render import bounded, indented, safe
 from recollect.assemble.shorten import shorten
 from recollect.clock import local
 from recollect.tokens import MESSAGE
@@ -41,6 +42,6 @@ def quoted_reply(desk: Desk, *, limit: int) -> Quoted | None:
             return None
         turn, title = anchor, FOCUS
     when = local(turn.at, material.profile.zone).isoformat(sep=" ", timespec="minutes")[:16]
-    text = shorten(indented(safe(turn.text)), limit, desk.tokenizer)
+    text = shorten(indented(safe(bounded(turn.text, LONGEST))), limit, desk.tokenizer)
     before, after = f"[{title}]\n{desk.speaker(turn)} ({when}): ", f"\n[/{title}]"
     return Quoted(turn, before, text, after, MESSAGE + desk.tokenizer.count(before + text + after))

@@ -7,46 +7,25 @@ in.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
+from recollect.ingest.escaping import escaped, safe
 from recollect.ingest.hygiene import visible
-from recollect.ingest.links import inert
+
+__all__ = ["RENDERER", "Block", "blocks", "escaped", "indented", "name_in_title", "safe"]
 
 RENDERER: Final = 1
 """Changes whenever the same items would give other bytes; a snapshot is only rebuilt by the renderer that
 wrote it.
 """
 
-_SQUARE: Final = "[［﹇⁅【〔〖〘〚⟦⟬❲⦋⦍⦏⸢⸤⌈⌊⎡⎣❴︹︻"
-_BRACKET: Final = re.compile(f"[{re.escape(_SQUARE)}]")
-_LINE: Final = re.compile(rf"(?m)^([^\w\n{re.escape(_SQUARE)}\\]*)([{re.escape(_SQUARE)}])(.{{0,40}})")
-_SIGN: Final = re.compile(r"[/\\<\[\]]|:(?=\S)")
-"""Without one of these, and without `www`, an ASCII text holds neither a link nor a marker."""
-_SLASHES: Final = frozenset("/\\∕⁄╱⧸⟋")
 _MARKER: Final = re.compile(r"\[(/?)([^\[\]]+)\]")
 
 
-def safe(text: str) -> str:
-    """Stored text as it may stand in a prompt. Doing it twice changes nothing more."""
-    if text.isascii() and text.isprintable() and _SIGN.search(text) is None and "ww" not in text.lower():
-        return text  # Most of what people write: nothing hidden, no link, no bracket.
-    return escaped(inert(visible(text)))
-
-
-def escaped(text: str) -> str:
-    """The text with a backslash before every line's beginning that could pass for a marker."""
-    if _BRACKET.search(text) is None:
-        return text
-    return _LINE.sub(_guarded, text)
-
-
-def _guarded(line: re.Match[str]) -> str:
-    rest = unicodedata.normalize("NFKC", line[3]).lstrip(" \t*_~`\"'")
-    if rest and (rest[0] in _SLASHES or rest[0].isupper() or unicodedata.category(rest[0]) == "Lt"):
-        return f"{line[1]}\\{line[2]}{line[3]}"
-    return line[0]
+def bounded(text: str, most: int) -> str:
+    """No more than so many characters of a text, of its beginning and its end, to bound the work on it."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
 def indented(text: str) -> str:

@@ -20,6 +20,17 @@ def situation(desk: Desk) -> list[Candidate]:
     return [desk.line("situation", "situation", desk.material.profile.id, "\n".join(lines))] if lines else []
 
 
+def filled(system: str, *, now: datetime, last_interaction: datetime | None, zone: str) -> str:
+    """A system text whose situation was deferred, with the times of this moment; only that block is touched."""
+    start = system.find("\n[SITUATION]\n")
+    end = system.find("\n[/SITUATION]", start)
+    if start < 0 or end < 0:
+        return system
+    since = span(now - last_interaction) if last_interaction is not None else "unknown"
+    block = system[start:end].replace("{now}", _stamp(now, zone)).replace("{since}", since)
+    return system[:start] + block + system[end:]
+
+
 def spoken_date(value: datetime) -> str:
     """Such as `Monday, March 2, 2026`, in English whatever the process's locale is."""
     return f"{_DAYS[value.weekday()]}, {_MONTHS[value.month - 1]} {value.day}, {value.year}"
@@ -42,6 +53,10 @@ def span(passed: timedelta) -> str:
     return "less than a minute"
 
 
+def _stamp(now: datetime, zone: str) -> str:
+    return local(now, zone).isoformat(timespec="seconds")
+
+
 def _here(desk: Desk) -> datetime:
     return local(desk.material.now, desk.material.profile.zone)
 
@@ -54,7 +69,9 @@ def _since(desk: Desk) -> str:
 
 
 def _time(desk: Desk) -> str:
-    return "Current time: " + ("{now}" if desk.recipe.situation.deferred else _here(desk).isoformat(timespec="seconds"))
+    material = desk.material
+    now = "{now}" if desk.recipe.situation.deferred else _stamp(material.now, material.profile.zone)
+    return f"Current time: {now}"
 
 
 def _date(desk: Desk) -> str:

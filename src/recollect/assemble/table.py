@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from recollect.assemble.candidate import Candidate, Desk
 from recollect.assemble.history import Past
-from recollect.assemble.layout import Frame, frame
+from recollect.assemble.layout import Frame, frames
 from recollect.assemble.quoted import Quoted, quoted_reply
 from recollect.assemble.render import name_in_title
 from recollect.assemble.sections import SECTIONS
@@ -27,8 +27,6 @@ class Table:
     message: str
     message_tokens: int
     frames: Mapping[SectionId, Frame]
-    wraps: Mapping[SectionId, int]
-    """Tokens of each section's frame."""
     spent: Mapping[str, int]
     """What each group's untrimmed sections take."""
     outside: int
@@ -66,10 +64,7 @@ def table(desk: Desk) -> Table:
 def _gathered(desk: Desk, *, quoted: int) -> Table:
     recipe, material, count = desk.recipe, desk.material, desk.tokenizer.count
     persona = name_in_title(material.persona.name)
-    frames: dict[SectionId, Frame] = {section: frame(section, recipe, persona) for section in recipe.order}
-    wraps: dict[SectionId, int] = {
-        section: count(around.opening) + count(around.closing) for section, around in frames.items()
-    }
+    around = frames(recipe, persona, desk.tokenizer)
     candidates = tuple(candidate for section in recipe.order for candidate in SECTIONS[section](desk))
     past = Past(desk, empty=recipe.history.delivery == "moments")
     reply = quoted_reply(desk, limit=quoted)
@@ -82,7 +77,7 @@ def _gathered(desk: Desk, *, quoted: int) -> Table:
     for candidate in candidates:
         section = candidate.section
         if section in UNTRIMMED:
-            cost = candidate.tokens + (0 if section in opened else wraps[section])
+            cost = candidate.tokens + (0 if section in opened else around[section].tokens)
             opened.add(section)
             fixed += cost
             if section in recipe.group_of:
@@ -90,7 +85,9 @@ def _gathered(desk: Desk, *, quoted: int) -> Table:
     notice = sum(candidate.tokens for candidate in candidates if candidate.section == "notice")
     outside = REQUEST + MESSAGE + notice + tokens + (reply.tokens if reply else 0)
     if recipe.history.delivery == "transcript":
-        outside += wraps["working"]
+        outside += around["working"].tokens
+    if recipe.tail:
+        outside += MESSAGE
     return Table(
         desk=desk,
         candidates=candidates,
@@ -98,8 +95,7 @@ def _gathered(desk: Desk, *, quoted: int) -> Table:
         quoted=reply,
         message=message,
         message_tokens=tokens,
-        frames=frames,
-        wraps=wraps,
+        frames=around,
         spent=spent,
         outside=outside,
         fixed=fixed - notice + outside,

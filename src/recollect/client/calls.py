@@ -15,13 +15,15 @@ from urllib.parse import quote
 
 import httpx
 
+from recollect import pages
 from recollect.assemble.diff import Difference, diff
+from recollect.assemble.forgetting import Receipt
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.client.transport import Transport, adapter
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
 from recollect.errors import InvalidInput, NotFound
+from recollect.pages import Page
+from recollect.process.auditing import Audit
 from recollect.store.base import Health, StoredSnapshot
 from recollect.store.nouns import NOUNS
 from recollect.types import (
@@ -33,6 +35,7 @@ from recollect.types import (
     Json,
     Loop,
     Memory,
+    Origin,
     Persona,
     Profile,
     Record,
@@ -45,6 +48,9 @@ from recollect.types import (
     Thought,
     Turn,
 )
+from recollect.work.progress import SessionState
+from recollect.work.status import Status
+from recollect.work.worker import Settled
 
 N = TypeVar("N", bound=Record)
 
@@ -139,7 +145,7 @@ class Client:
             return []
         if before is not None:
             return await self._backwards(_user(user, "turns"), filters, before=before, limit=limit)
-        start = cursors.pack(after) if after else None
+        start = pages.pack(after) if after else None
         return await self._pieces(_user(user, "turns"), StoredTurn, filters, limit=limit, cursor=start)
 
     # --- contexts --------------------------------------------------------------------------------------------------
@@ -387,6 +393,76 @@ class Client:
         noun: Any = NOUNS[answer["kind"]]
         return adapter(list[noun]).validate_python(answer["versions"])
 
+    async def forget(
+        self,
+        *,
+        user: str,
+        turn: str | None = None,
+        memory: str | None = None,
+        entity: str | None = None,
+        lane: str | None = None,
+        persona: str | None = None,
+        before: datetime | None = None,
+        origin: Origin | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
+        named = {
+            "turn": turn,
+            "memory": memory,
+            "entity": entity,
+            "lane": lane,
+            "persona": persona,
+            "before": before,
+            "origin": origin,
+            "conversation": conversation,
+            "speaker": speaker,
+        }
+        body = _present(named) | {"everything": everything, "dry_run": dry_run}
+        return await self._service.ask("POST", _user(user, "forget"), Receipt, json=body, retry=False)
+
+    async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
+        """Makes these entities one, the first of them; every memory, card and alias follows."""
+        body = {"entities": list(entities)}
+        return await self._service.ask("POST", _user(user, "entities", "merge"), Entity, json=body)
+
+    async def split(self, *, user: str, entity: str, name: str, memories: Sequence[str] | None = None) -> Entity:
+        """Makes a name of an entity somebody of their own, with these memories, or those whose turns use the name."""
+        body = _present({"entity": entity, "name": name, "memories": memories})
+        return await self._service.ask("POST", _user(user, "entities", "split"), Entity, json=body)
+
+    async def audit(self, *, user: str) -> Audit:
+        """What share of a user's memory is doubled, unsupported, stale, held back, or secret."""
+        return await self._service.ask("GET", _user(user, "audit"), Audit)
+
+    async def progress(self, *, user: str, persona: str | None = None) -> SessionState:
+        """How far the conversation with a persona has come."""
+        return await self._service.ask("GET", _user(user, "progress"), SessionState, params={"persona": persona})
+
+    # --- the work after the turn --------------------------------------------------------------------------------------
+
+    async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
+        """Runs all work that is due now, for one user or for every user of the tenant."""
+        path = "/v1/settle" if user is None else _user(user, "settle")
+        return await self._service.ask("POST", path, dict[str, Settled])
+
+    async def reindex(self, *, user: str | None = None) -> dict[str, int]:
+        """Writes every vector that the embedder has not made yet, for one user or all; how many each."""
+        path = "/v1/reindex" if user is None else _user(user, "reindex")
+        return await self._service.ask("POST", path, dict[str, int])
+
+    async def work_status(self, *, user: str) -> Status:
+        """Where each step of the work stands for a user, with what failed and why."""
+        return await self._service.ask("GET", _user(user, "work"), Status)
+
+    async def retry(self, *, user: str, step: str | None = None) -> int:
+        """Makes parked steps due again; how many there were."""
+        path = _user(user, "retry")
+        return (await self._service.ask("POST", path, dict[str, int], params={"step": step}))["count"]
+
     # --- out and in ------------------------------------------------------------------------------------------------
 
     async def export(self, *, user: str) -> AsyncIterator[str]:
@@ -421,7 +497,7 @@ class Client:
         limit: int,
         after: tuple[datetime, int] | None,
     ) -> list[N]:
-        cursor = cursors.of_place(*after) if after else None
+        cursor = pages.of_place(*after) if after else None
         return await self._pieces(_user(user, PATHS[noun.noun]), noun, filters, limit=limit, cursor=cursor)
 
     async def _pieces(

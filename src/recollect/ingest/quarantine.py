@@ -37,7 +37,7 @@ _TABLE: Final = PatternTable.read("recollect.ingest", "quarantine.toml")
 
 
 def _compiled(section: Literal["attack", "standing"]) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
-    kinds: dict[Kind, list[str]] = _TABLE.content[section]  # pyright: ignore[reportAssignmentType] — keys of our file
+    kinds: dict[Kind, list[str]] = _TABLE.content[section]
     return tuple((kind, _TABLE.compiled(one)) for kind, expressions in kinds.items() for one in expressions)
 
 

@@ -23,7 +23,7 @@ _ORIGIN_OF_ROLE: dict[str, Origin] = {
 
 def name(value: str | None, *, what: str) -> str:
     """A user, persona, lane or id: any text of 1 to 512 characters that can be written as UTF-8."""
-    if not isinstance(value, str) or not value:  # pyright: ignore[reportUnnecessaryIsInstance] -- callers are untyped too
+    if not isinstance(value, str) or not value:
         raise InvalidInput(f"{what} must be a text of at least one character, not {value!r}")
     if len(value) > MAX_NAME:
         raise InvalidInput(f"{what} has {len(value)} characters; at most {MAX_NAME} are allowed")

@@ -35,7 +35,8 @@ class Candidate:
 
     `entities` are references such as `person:john`, the first of them what the statement is about, `label` its
     display name. `attribute` and `value` say what is stated of it ("home", "Berlin"); `standing` marks a lasting
-    request to the persona, `correction` a statement that sets something earlier right.
+    request to the persona, `correction` a statement that sets something earlier right, `private` what was told to this
+    persona alone.
     """
 
     text: str
@@ -53,6 +54,7 @@ class Candidate:
     subject: Owner = "user"
     standing: bool = False
     correction: bool = False
+    private: bool = False
     time: TimeRange | None = None
 
     @property

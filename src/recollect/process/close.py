@@ -13,9 +13,10 @@ from recollect.ids import derived_id
 from recollect.process.services import Services, Task
 from recollect.process.summarise import day_summary, unless_forgotten, version
 from recollect.process.summarising import Digest
+from recollect.process.thoughts import derived
 from recollect.store import nouns
 from recollect.store.base import Answers, Change, RecordList, RecordsById, RecordsByKey, TurnList, TurnsById
-from recollect.types import Episode, Loop, Record, Session, StoredTurn, Summary, Thought
+from recollect.types import Episode, Loop, Record, Session, StoredTurn, Summary
 from recollect.work.cursors import Effect
 from recollect.work.overview import Overview
 from recollect.work.worker import Job, Step
@@ -23,7 +24,6 @@ from recollect.work.worker import Job, Step
 NAME = "close"
 LONGEST = 2_000
 LOOPS = 50
-THOUGHT_LASTS = timedelta(days=7)
 
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
@@ -43,7 +43,7 @@ async def run(job: Job[Services]) -> Effect:
     if not turns:
         return _effect(job, replace(session, status="closed", ended_at=job.now, last_activity=session.at))
     loops = nouns.records(answers[opened], Loop)
-    digest = await job.services.summariser(
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="session",
             turns=turns,
@@ -60,15 +60,16 @@ async def run(job: Job[Services]) -> Effect:
         previous[-1] if previous else None, kind="session", key=keys.session(session.id), digest=digest, turns=turns
     )
     summary = replace(summary, persona=session.persona, session=session.id, messages=len(turns), first=turns[0].place)
-    today = await day_summary(job, persona=session.persona, at=last)
-    made: list[Record] = [closed, summary, *([today] if today else [])]
-    return _effect(job, *made, _episode(session, digest, turns), *_thoughts(loops, now=job.now))
+    today = (await day_summary(job, persona=session.persona, at=last)).summary
+    thoughts = [thought for loop in loops if (thought := derived(loop, now=job.now)) is not None]
+    made: list[Record] = [summary, *([today] if today else [])]
+    return _effect(job, closed, *made, _episode(session, digest, turns), *thoughts)
 
 
 def _episode(session: Session, digest: Digest, turns: tuple[StoredTurn, ...]) -> Episode:
     return Episode(
         id=derived_id("episode", session.id),
-        text=str(digest.detail.get("one_liner") or digest.text),
+        text=digest.text,
         persona=session.persona,
         origin="assistant",
         sources=tuple(dict.fromkeys(source for sentence in digest.sentences for source in sentence.sources)),
@@ -80,27 +81,10 @@ def _episode(session: Session, digest: Digest, turns: tuple[StoredTurn, ...]) ->
     )
 
 
-def _thoughts(loops: tuple[Loop, ...], *, now: datetime) -> list[Thought]:
-    """What the persona keeps in mind: what it promised, and what it was going to ask about."""
-    return [
-        Thought(
-            id=derived_id("thought", loop.id),
-            text=f"I said I would: {loop.text}"
-            if loop.owner == "persona"
-            else f"I want to hear how it went: {loop.text}",
-            persona=loop.persona,
-            sources=loop.sources,
-            at=now,
-            due=max(now, loop.due or now) + THOUGHT_LASTS,
-        )
-        for loop in loops
-        if loop.kind in ("promise", "commitment")
-    ]
-
-
 def _effect(job: Job[Services], session: Session, *made: Record) -> Effect:
     still = RecordsById(ids=(session.id,))
     there = RecordsById(ids=tuple(record.id for record in made if record.noun in ("thought", "episode")))
+    before = RecordsById(ids=tuple(record.id for record in made if record.noun == "summary"))
     check = TurnsById(ids=tuple(dict.fromkeys(source for record in made for source in record.sources)))
 
     def decide(answers: Answers) -> Change:
@@ -112,14 +96,14 @@ def _effect(job: Job[Services], session: Session, *made: Record) -> Effect:
         records: list[Record] = [session]
         for record in made:
             if isinstance(record, Summary):
-                unless_forgotten(record, check, answers)
+                unless_forgotten(record, check, answers, before)
             if record.id not in known:
                 records.append(record)
             elif isinstance(record, Episode):
                 records.append(replace(record, version=known[record.id].version))
         return Change(records=tuple(nouns.indexed(r, index=job.services.indexer, now=job.now) for r in records))
 
-    return Effect(position=job.view.head, queries=(still, there, check), decide=decide)
+    return Effect(position=job.view.head, queries=(still, there, check, before), decide=decide)
 
 
 STEP: Step[Services] = Step(name=NAME, due=due, run=run)

@@ -57,7 +57,7 @@ def closing(loop: OpenLoop, message: str, *, stems: Stems, similarity: Similarit
     if whole is not None:
         return whole
     later = OpenLoop(kind=loop.kind, text=loop.text)
-    read = [
+    read: list[Closing | None] = [
         _read(later if place else loop, one, stems=stems, similarity=similarity) for place, one in enumerate(spoken)
     ]
     return next((how for how in reversed(read) if how is not None), None)

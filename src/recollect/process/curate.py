@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from recollect.ids import derived_id
+from recollect.process.folding import folded
 from recollect.process.services import Services
 from recollect.store import nouns
 from recollect.store.base import Answers, Change, RecordList
@@ -21,9 +21,6 @@ from recollect.work.worker import Job, Step
 NAME = "curate"
 EVERY = timedelta(days=1)
 LOOKED_AT = 2_000
-FOLD = 4
-"""So many facts of one entity are folded into one."""
-FOLDED_CHARACTERS = 400
 ENDED = timedelta(days=30)
 FADES = timedelta(days=90)
 
@@ -61,10 +58,7 @@ def curated(memories: Sequence[Memory], *, now: datetime) -> tuple[Memory, ...]:
             changed[memory.id] = replace(memory, status="ARCHIVED", reason="superseded")
         elif faded := _faded(memory, now=now):
             changed[memory.id] = faded
-    for group in _foldable([m for m in memories if m.id not in changed]):
-        fold = _folded(group, now=now)
-        changed[fold.id] = fold
-        changed |= {m.id: replace(m, status="ARCHIVED", reason=f"folded into {fold.id}") for m in group}
+    changed |= {memory.id: memory for memory in folded([m for m in memories if m.id not in changed], now=now)}
     return tuple(changed.values())
 
 
@@ -74,42 +68,6 @@ def _faded(memory: Memory, *, now: datetime) -> Memory | None:
     if memory.importance in (0, 3) or now - touched <= FADES:
         return None
     return replace(memory, importance=memory.importance - 1)
-
-
-def _foldable(memories: Sequence[Memory]) -> list[list[Memory]]:
-    groups: dict[tuple[str, str | None, str, str], list[Memory]] = {}
-    for memory in memories:
-        plain = not memory.pinned and not memory.standing and memory.importance < 3 and memory.valid_to is None
-        if plain and memory.entities and memory.source == "shadow_extraction" and memory.category != "EVENT":
-            place = (memory.entities[0], memory.persona, memory.subject, memory.fact_type)
-            groups.setdefault(place, []).append(memory)
-    return [
-        sorted(group, key=lambda m: (m.at, m.seq))
-        for group in groups.values()
-        if len(group) >= FOLD and sum(len(m.text) for m in group) <= FOLDED_CHARACTERS
-    ]
-
-
-def _folded(group: Sequence[Memory], *, now: datetime) -> Memory:
-    newest = group[-1]
-    return replace(
-        newest,
-        id=derived_id("fold", *(memory.id for memory in group)),
-        version=0,
-        seq=0,
-        text=" ".join(memory.text.rstrip(".") + "." for memory in group),
-        key=None,
-        attribute="",
-        value="",
-        sources=tuple(dict.fromkeys(source for memory in group for source in memory.sources)),
-        entities=tuple(dict.fromkeys(ref for memory in group for ref in memory.entities)),
-        importance=max(memory.importance for memory in group),
-        mentions=sum(memory.mentions for memory in group),
-        confidence=min(memory.confidence for memory in group),
-        source="curated_fold",
-        at=now,
-        reason=None,
-    )
 
 
 STEP: Step[Services] = Step(name=NAME, due=due, run=run)

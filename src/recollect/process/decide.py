@@ -5,7 +5,7 @@ memory that is there; more exactly, it refines it; to the contrary, it ends it: 
 end to its validity, the new one begins there. Nothing is ever deleted here, and a pinned memory is never ended.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -13,6 +13,7 @@ from recollect.ids import derived_id
 from recollect.ingest.quarantine import quarantine
 from recollect.ingest.secrets import find_secrets
 from recollect.process.candidates import Candidate
+from recollect.process.folding import fold_of, taken_out
 from recollect.process.supersede import Statement, Stems, relation
 from recollect.types import Memory, StoredTurn
 
@@ -32,38 +33,51 @@ class Learnt:
 
 def decide(learnt: Iterable[Learnt], known: Sequence[Memory], *, stems: Stems, now: datetime) -> tuple[Memory, ...]:
     """The memories to write, each a new one or the next version of a known one."""
-    held: dict[str, Memory] = {memory.id: memory for memory in known if memory.status == "ACTIVE"}
+    held: dict[str, Memory] = {memory.id: memory for memory in known if memory.status == "ACTIVE" or fold_of(memory)}
     changed: dict[str, Memory] = {}
     for one in learnt:
-        for memory in _outcome(one, tuple(held.values()), stems=stems, now=now):
+        for memory in _outcome(one, held, stems=stems, now=now):
             changed[memory.id] = memory
             if memory.status == "ACTIVE":
                 held[memory.id] = memory
     return tuple(changed.values())
 
 
-def _outcome(one: Learnt, held: Sequence[Memory], *, stems: Stems, now: datetime) -> tuple[Memory, ...]:
+def _outcome(one: Learnt, held: Mapping[str, Memory], *, stems: Stems, now: datetime) -> tuple[Memory, ...]:
     candidate, turn = one.candidate, one.turn
     if not worth_keeping(one):
         return ()
     reason = quarantine(candidate.text, turn.origin)
     if reason is not None:
         return (replace(_memory(one, now=now), status="QUARANTINED", standing=False, reason=reason.kind),)
-    same = [m for m in held if _comparable(m, one) and (m.valid_to is None or m.valid_to > turn.at)]
+    same = [m for m in held.values() if _comparable(m, one) and (m.valid_to is None or m.valid_to > turn.at)]
     new = Statement(text=candidate.text, attribute=candidate.attribute, value=candidate.value)
     ended: list[Memory] = []
     for old in same:
-        match relation(new, Statement(text=old.text, attribute=old.attribute, value=old.value), stems=stems):
+        how = relation(new, Statement(text=old.text, attribute=old.attribute, value=old.value), stems=stems)
+        if how == "apart" or (how == "replaces" and (old.pinned or not _same_thing(old, one))):
+            continue
+        alone, *fold = _by_itself(old, held)
+        match how:
             case "duplicate":
-                return (reinforced(old, turn),)
+                return (*fold, reinforced(alone, turn))
             case "refines":
-                return (_refined(old, one),)
-            case "replaces" if not old.pinned:
-                ended.append(replace(old, valid_to=turn.at))
-            case "replaces" | "apart":
-                pass
+                return (*fold, _refined(alone, one))
+            case "replaces":
+                ended += [*fold, replace(alone, valid_to=turn.at)]
     begins = _memory(one, now=now)
     return (*ended, replace(begins, valid_from=turn.at) if ended else begins)
+
+
+def _by_itself(memory: Memory, held: Mapping[str, Memory]) -> list[Memory]:
+    """A memory that is about to change, taken out of its fold if it is in one."""
+    fold = fold_of(memory)
+    return taken_out(memory, held.get(fold)) if fold else [memory]
+
+
+def _same_thing(memory: Memory, one: Learnt) -> bool:
+    """Only a statement under the whole key of another may end it; anything less sure stands beside it."""
+    return memory.key is not None and memory.key == one.candidate.key
 
 
 def worth_keeping(one: Learnt) -> bool:
@@ -114,15 +128,20 @@ def _refined(old: Memory, one: Learnt) -> Memory:
     )
 
 
+def memory_id(turn: StoredTurn, candidate: Candidate) -> str:
+    """The same turn stating the same thing is the same memory, however often it is read."""
+    return derived_id("memory", turn.id, candidate.key, candidate.text)
+
+
 def _scope(one: Learnt) -> str | None:
-    """What the persona says of itself is its own; facts about the user are everybody's."""
-    return one.turn.persona if one.candidate.subject == "persona" else None
+    """What the persona says of itself is its own, and so is what it was told in confidence; other facts are everybody's."""
+    return one.turn.persona if one.candidate.subject == "persona" or one.candidate.private else None
 
 
 def _memory(one: Learnt, *, now: datetime) -> Memory:
     candidate, turn = one.candidate, one.turn
     return Memory(
-        id=derived_id("memory", turn.id, candidate.key, candidate.text),
+        id=memory_id(turn, candidate),
         text=candidate.text,
         persona=_scope(one),
         key=candidate.key,

@@ -4,6 +4,7 @@ A reference that was merged into another follows it; a name that is a variant of
 alias of it, unless both were named side by side or a person has said that they are two.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,6 +12,7 @@ from datetime import datetime
 from recollect.ids import derived_id
 from recollect.process.candidates import Candidate
 from recollect.process.services import Alike, Finding
+from recollect.text.slugs import slug
 from recollect.types import Entity, EntityType, StoredTurn
 
 
@@ -64,10 +66,11 @@ class _Book:
         if ref in self._by_ref:
             return follow(ref, self._by_ref)
         entity_type = _entity_type(kind)
-        living = [entity for entity in self._by_ref.values() if entity.merged_into is None]
-        variant = self._alike(shown, entity_type, living)
+        possible = [e for e in self._by_ref.values() if e.merged_into is None and not _apart(e, ref, shown, turn)]
+        variant = self._alike(shown, entity_type, possible)
         if variant is not None and variant.key is not None:
-            self._put(replace(variant, aliases=tuple(dict.fromkeys((*variant.aliases, shown)))))
+            aliases = tuple(dict.fromkeys((*variant.aliases, shown)))
+            self._put(replace(variant, aliases=aliases, sources=tuple(dict.fromkeys((*variant.sources, turn.id)))))
             return variant.key
         self._put(
             Entity(
@@ -86,6 +89,21 @@ class _Book:
         assert entity.key is not None, "entities are kept by their reference"
         self._by_ref[entity.key] = entity
         self.changed[entity.key] = entity
+
+
+def _apart(entity: Entity, ref: str, name: str, turn: StoredTurn) -> bool:
+    """Whether an entity cannot be meant: a person said so, or the turn names both side by side."""
+    if ref in entity.apart_from:
+        return True
+    said = {slug(word) for word in re.findall(r"[\w'’-]+", turn.text)}
+    return any(slug(other) != slug(name) and _spoken(other, said) for other in (entity.label, *entity.aliases)) and (
+        _spoken(name, said)
+    )
+
+
+def _spoken(name: str, said: set[str]) -> bool:
+    words = set(slug(name).split("_"))
+    return bool(words) and words <= said
 
 
 def _entity_type(kind: str) -> EntityType:

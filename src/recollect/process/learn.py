@@ -5,20 +5,23 @@ model); what it found is decided on under the user's lock, where a turn that was
 counts. A revised turn takes back what its old words alone had stated.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from recollect.ids import derived_id
 from recollect.process import entities
-from recollect.process.decide import Learnt, decide
+from recollect.process.candidates import LoopCandidate
+from recollect.process.decide import Learnt, decide, memory_id
+from recollect.process.rules.sentences import dated
 from recollect.process.services import Finding, Passage, Services
 from recollect.store import nouns
 from recollect.store.base import (
     Answers,
     Change,
+    Cursor,
+    Erased,
     Log,
-    LogEntry,
     RecordList,
     RecordsByEntity,
     RecordsByKey,
@@ -27,7 +30,7 @@ from recollect.store.base import (
     TurnsById,
     Window,
 )
-from recollect.types import Entity, Episode, Loop, Memory, Record, StoredTurn
+from recollect.types import Entity, Episode, Json, Loop, Memory, Record, StoredTurn
 from recollect.work.cursors import Effect
 from recollect.work.overview import Overview
 from recollect.work.worker import Job, Step
@@ -37,31 +40,63 @@ BATCH = 40
 CONTEXT = 2
 """How many earlier turns are read along with the first fresh one."""
 LOOKED_AT = 500
+ENTITIES = 2_000
+"""How many of the newest entities a name is held against for variants; its own exact name is always found."""
+
+
+AGAIN, BACK = "again", "back"
+"""In the cursor's body: turns to read once more, and the ids that may return from them."""
 
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """As soon as there is an entry that was not read."""
+    """As soon as there is an entry that was not read, or one to be read again."""
     del services
-    position = view.cursors[NAME].position if NAME in view.cursors else 0
-    return {NAME: view.now} if view.head > position else {}
+    cursor = view.cursors.get(NAME, Cursor(step=NAME))
+    return {NAME: view.now} if view.head > cursor.position or cursor.body.get(AGAIN) else {}
+
+
+def reading_again(cursor: Cursor, *, turns: Iterable[str], back: Iterable[str]) -> Cursor:
+    """The cursor with turns to read once more, because what rested on them and on something forgotten is gone."""
+    body = {AGAIN: [*_listed(cursor, AGAIN), *turns], BACK: [*_listed(cursor, BACK), *back]}
+    return replace(cursor, body={name: list(dict.fromkeys(ids)) for name, ids in body.items()})
+
+
+def _listed(cursor: Cursor, name: str) -> list[Json]:
+    found = cursor.body.get(name)
+    return found if isinstance(found, list) else []
 
 
 async def run(job: Job[Services]) -> Effect:
+    ids = [str(turn) for turn in _listed(job.cursor, AGAIN)]
+    return await (_reread(job, ids) if ids else _read(job))
+
+
+async def _reread(job: Job[Services], ids: Sequence[str]) -> Effect:
+    """Turns that were read before, once more; those that come after the cursor wait for their turn."""
+    asked = TurnsById(ids=tuple(ids[:BATCH]))
+    turns = [t for t in (await job.store.read(asked))[asked] if t.seq <= job.cursor.position and _readable(t)]
+    back, left = _listed(job.cursor, BACK), list[Json](ids[BATCH:])
+    read = job.services.reading(job.cursor.attempts)
+    findings = await read(await _passages(job, turns)) if turns else tuple[Finding, ...]()
+    effect = await _effect(job, turns, findings, position=job.cursor.position, back=frozenset(map(str, back)))
+    return replace(effect, body={AGAIN: left, BACK: back} if left else {})
+
+
+async def _read(job: Job[Services]) -> Effect:
     log = Log(after=job.cursor.position, limit=BATCH)
     entries = (await job.store.read(log))[log]
     if not entries:
         return Effect(position=job.view.head)
-    turns = [entry.turn for entry in entries if entry.turn and _readable(entry)]
+    turns = [entry.turn for entry in entries if entry.turn and _readable(entry.turn)]
     position = entries[-1].seq
     if not turns:
         return Effect(position=position)
-    findings = await job.services.extractor(await _passages(job, turns))
-    return _effect(job, turns, findings, position=position)
+    findings = await job.services.reading(job.cursor.attempts)(await _passages(job, turns))
+    return await _effect(job, turns, findings, position=position)
 
 
-def _readable(entry: LogEntry) -> bool:
-    turn = entry.turn
-    return turn is not None and turn.retired is None and turn.role in ("user", "assistant") and bool(turn.text.strip())
+def _readable(turn: StoredTurn) -> bool:
+    return turn.retired is None and turn.role in ("user", "assistant") and bool(turn.text.strip())
 
 
 async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Passage]:
@@ -77,7 +112,7 @@ async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Pas
         Passage(
             turns=(*answers[before[scope]], *fresh),
             fresh=frozenset(turn.id for turn in fresh),
-            persona=job.services.personas.get(scope[0] or "", scope[0] or "the assistant"),
+            persona=job.services.name_of(scope[0]),
             zone=job.view.zone,
             now=job.now,
         )
@@ -85,10 +120,25 @@ async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Pas
     ]
 
 
-def _effect(job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[Finding], *, position: int) -> Effect:
+async def _effect(
+    job: Job[Services],
+    turns: Sequence[StoredTurn],
+    findings: Sequence[Finding],
+    *,
+    position: int,
+    back: frozenset[str] = frozenset(),
+) -> Effect:
+    """What was forgotten by itself does not come back, however often its turn is read; only `back` may."""
     candidates = [candidate for finding in findings for candidate in finding.memories]
+    refs = tuple(dict.fromkeys(ref for candidate in candidates for ref in candidate.entities))
+    known, named = RecordList(noun="entity", limit=ENTITIES), RecordsByKey(noun="entity", keys=refs)
+    answers = await job.store.read(known, named)
+    # A variant of a known name leads to that one's memories, so they are asked for as well.
+    settled = _resolved(job, findings, answers, known, named)
+    candidates += [candidate for finding in settled.findings for candidate in finding.memories]
     still = TurnsById(ids=tuple(dict.fromkeys(turn.id for turn in turns)))
-    revised = RecordsBySource(turns=tuple(turn.id for turn in turns if turn.version > 1))
+    rereads = position == job.cursor.position
+    revised = RecordsBySource(turns=tuple(turn.id for turn in turns if turn.version > 1 and not rereads))
     by_key = RecordsByKey(noun="memory", keys=tuple(dict.fromkeys(candidate.key for candidate in candidates)))
     by_entity = RecordsByEntity(
         noun="memory",
@@ -96,15 +146,15 @@ def _effect(job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[
         statuses=("ACTIVE",),
         limit=LOOKED_AT,
     )
-    known = RecordList(noun="entity", limit=LOOKED_AT)
     opened = RecordList(noun="loop", statuses=("open",), limit=LOOKED_AT)
+    erased = Erased(ids=_possible((*findings, *settled.findings)))
 
     def decided(answers: Answers) -> Change:
         live = {turn.id: turn for turn in answers[still]}
         fresh = [replace(f, turn=live[f.turn.id]) for f in findings if _same(live.get(f.turn.id), f.turn)]
         taken_back = _taken_back(nouns.all_records(answers[revised]), live)
         gone = {record.id for record in taken_back}
-        resolved = entities.resolve(fresh, nouns.records(answers[known], Entity), alike=job.services.alike, now=job.now)
+        resolved = _resolved(job, fresh, answers, known, named)
         held = [
             memory
             for memory in {m.id: m for m in nouns.records((*answers[by_key], *answers[by_entity]), Memory)}.values()
@@ -113,14 +163,48 @@ def _effect(job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[
         learnt = [Learnt(candidate=c, turn=f.turn) for f in resolved.findings for c in f.memories]
         memories = decide(learnt, held, stems=job.services.indexer.stems, now=job.now)
         loops = [loop for loop in nouns.records(answers[opened], Loop) if loop.id not in gone]
-        records: list[Record] = [*resolved.entities, *memories, *_episodes(memories), *_loops(resolved.findings, loops)]
+        records: list[Record] = [
+            *resolved.entities,
+            *memories,
+            *_episodes(memories),
+            *_loops(resolved.findings, loops, zone=job.view.zone),
+        ]
+        stays_away = answers[erased] - back
+        unchanged = {memory.id: memory for memory in held}
         return Change(
-            records=tuple(draft(record, job=job) for record in records),
+            records=tuple(
+                draft(record, job=job)
+                for record in records
+                if record != unchanged.get(record.id) and not (record.version == 0 and record.id in stays_away)
+            ),
             retire=tuple(sorted(gone)),
             retired_at=job.now if gone else None,
         )
 
-    return Effect(position=position, queries=(still, revised, by_key, by_entity, known, opened), decide=decided)
+    queries = (still, revised, by_key, by_entity, known, named, opened, erased)
+    return Effect(position=position, queries=queries, decide=decided)
+
+
+def _possible(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """The ids of all memories, episodes and loops that these findings could make."""
+    memories = [memory_id(f.turn, candidate) for f in findings for candidate in f.memories]
+    loops = [_loop_id(f.turn, candidate) for f in findings for candidate in f.loops]
+    return tuple(dict.fromkeys((*memories, *map(_episode_id, memories), *loops)))
+
+
+def _loop_id(turn: StoredTurn, candidate: LoopCandidate) -> str:
+    return derived_id("loop", turn.id, candidate.text)
+
+
+def _episode_id(memory: str) -> str:
+    return derived_id("episode", memory)
+
+
+def _resolved(
+    job: Job[Services], findings: Sequence[Finding], answers: Answers, known: RecordList, named: RecordsByKey
+) -> entities.Resolved:
+    book = {entity.id: entity for entity in nouns.records((*answers[known], *answers[named]), Entity)}
+    return entities.resolve(findings, tuple(book.values()), alike=job.services.alike, now=job.now)
 
 
 def _same(live: StoredTurn | None, read: StoredTurn) -> bool:
@@ -142,7 +226,7 @@ def _episodes(memories: Sequence[Memory]) -> list[Episode]:
     """An event is remembered as something that happened as well."""
     return [
         Episode(
-            id=derived_id("episode", memory.id),
+            id=_episode_id(memory.id),
             text=memory.text,
             persona=memory.persona,
             origin=memory.origin,
@@ -157,21 +241,22 @@ def _episodes(memories: Sequence[Memory]) -> list[Episode]:
     ]
 
 
-def _loops(findings: Sequence[Finding], opened: Sequence[Loop]) -> list[Loop]:
-    """New loops; one that is open with the same words already is not opened twice."""
+def _loops(findings: Sequence[Finding], opened: Sequence[Loop], *, zone: str) -> list[Loop]:
+    """New loops, their relative days dated; one that is open with the same words already is not opened twice."""
     said = {(loop.persona, loop.text.casefold()) for loop in opened}
     fresh: list[Loop] = []
     for finding in findings:
         turn = finding.turn
         for candidate in finding.loops:
-            place = (turn.persona, candidate.text.casefold())
+            text = dated(candidate.text, at=turn.at, zone=zone, tense="future")
+            place = (turn.persona, text.casefold())
             if place in said:
                 continue
             said.add(place)
             fresh.append(
                 Loop(
-                    id=derived_id("loop", turn.id, candidate.text),
-                    text=candidate.text,
+                    id=_loop_id(turn, candidate),
+                    text=text,
                     persona=turn.persona,
                     lane=turn.lane,
                     origin=turn.origin,

@@ -2,6 +2,7 @@
 
 The one who owes a loop closes it, by words or by meaning; an answer closes the question that the turn before brought up. A
 loop that waited for its day and was let go long after is marked as expired, so that it neither shows nor counts as done.
+What the persona thought about a loop goes when the loop does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from datetime import datetime, timedelta
 
 from recollect.process.closing import OpenLoop, closing
 from recollect.process.services import Services
+from recollect.process.thoughts import thought_id
 from recollect.store import nouns
 from recollect.store.base import Answers, Change, RecordList, TurnList, TurnsById, Window
 from recollect.types import Loop, StoredTurn
@@ -42,6 +44,7 @@ async def run(job: Job[Services]) -> Effect:
     previous = {turn_id: earlier[query][-1] for turn_id, query in before.items() if earlier[query]}
     opened = RecordList(noun="loop", statuses=("open",), limit=OPEN)
     still = TurnsById(ids=tuple(turn.id for turn in spoken))
+    thought = RecordList(noun="thought", statuses=("ACTIVE",), limit=OPEN)
 
     def decide(answers: Answers) -> Change:
         live = {turn.id for turn in answers[still]}
@@ -49,11 +52,15 @@ async def run(job: Job[Services]) -> Effect:
         loops = nouns.records(answers[opened], Loop)
         ended = closed_by(loops, said, previous, services=job.services)
         ended |= {loop.id: expired for loop in loops if loop.id not in ended and (expired := _expired(loop, job.now))}
+        over = {thought_id(loop_id) for loop_id in ended}
+        gone = tuple(row.id for row in answers[thought] if row.id in over)
         return Change(
-            records=tuple(nouns.indexed(loop, index=job.services.indexer, now=job.now) for loop in ended.values())
+            records=tuple(nouns.indexed(loop, index=job.services.indexer, now=job.now) for loop in ended.values()),
+            retire=gone,
+            retired_at=job.now if gone else None,
         )
 
-    return Effect(position=turns[-1].place, queries=(opened, still), decide=decide)
+    return Effect(position=turns[-1].place, queries=(opened, still, thought), decide=decide)
 
 
 def closed_by(

@@ -74,7 +74,14 @@ def weighed(lines: Sequence[Line], *, stems: Stems) -> list[Sentence]:
             counts.update(ideas)
             found = extract(Said(text=text, role=line.role, now=line.at, zone=line.zone))
             spoken.append(
-                Sentence(text=dated(text, at=line.at, zone=line.zone), line=line, weight=0.0, place=len(spoken), ideas=ideas, found=found)
+                Sentence(
+                    text=dated(text, at=line.at, zone=line.zone),
+                    line=line,
+                    weight=0.0,
+                    place=len(spoken),
+                    ideas=ideas,
+                    found=found,
+                )
             )
     return [replace(one, weight=_weight(one, counts)) for one in spoken]
 

@@ -1,5 +1,6 @@
 """What the steps of the work are given besides the user's store."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,6 +9,7 @@ from typing import Literal, Protocol
 from recollect.ingest.record import Indexer
 from recollect.process.candidates import Candidate, LoopCandidate
 from recollect.process.summarising import Digest
+from recollect.store.base import StoredSnapshot, Vector
 from recollect.types import (
     Entity,
     EntityType,
@@ -89,6 +91,29 @@ class Numbers:
     detail: Detail = "normal"
 
 
+GIVES_UP = 6
+"""After so many failed attempts in a row (some two minutes), rules do what a model could not."""
+
+Embed = Callable[[Sequence[str]], Sequence[Vector]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vectors:
+    """The embedder of searchable texts; one that works `at_once` has written its vectors while recording."""
+
+    embedder: str
+    at_once: bool
+    embed: Embed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipts:
+    """How snapshots grow old: what is left of one, and the blobs that it names."""
+
+    thinned: Callable[[StoredSnapshot], StoredSnapshot]
+    blobs: Callable[[StoredSnapshot], Sequence[str]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """Everything a step may use; no step reaches for anything else."""
@@ -97,10 +122,25 @@ class Services:
     extractor: Extractor
     summariser: Summariser
     alike: Alike
+    plain_extractor: Extractor
+    plain_summariser: Summariser
+    """What needs no model, for when the other ones keep failing."""
     numbers: Numbers = field(default_factory=Numbers)
     similarity: Callable[[str, str], float] | None = None
     personas: Mapping[str, str] = field(default_factory=dict[str, str])
     """Display names of the personas, by id."""
+    vectors: Vectors | None = None
+    receipts: Receipts | None = None
+
+    def reading(self, attempts: int) -> Extractor:
+        """What reads turns, after so many failed attempts."""
+        return self.extractor if attempts < GIVES_UP else self.plain_extractor
+
+    def summarising(self, attempts: int) -> Summariser:
+        return self.summariser if attempts < GIVES_UP else self.plain_summariser
 
     def name_of(self, persona: str | None) -> str:
-        return self.personas.get(persona, persona) if persona else "the assistant"
+        """How a persona is called; one that was never defined by its id in words."""
+        if not persona:
+            return "the assistant"
+        return self.personas.get(persona) or re.sub(r"[\s_-]+", " ", persona).strip().title() or persona

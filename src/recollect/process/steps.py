@@ -1,6 +1,6 @@
 """The work after the turn, in the order in which it is done for a user: the one table of its steps."""
 
-from recollect.process import close, curate, learn, loops, summarise
+from recollect.process import close, curate, embed, learn, loops, retain, summarise
 from recollect.process.services import Services
 from recollect.work.worker import Step
 
@@ -9,5 +9,7 @@ STEPS: tuple[Step[Services], ...] = (
     loops.STEP,
     *summarise.STEPS,
     close.STEP,
+    embed.STEP,
     curate.STEP,
+    retain.STEP,
 )

@@ -6,7 +6,7 @@ start over rather than write it back.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from recollect import keys
@@ -22,19 +22,21 @@ from recollect.store.base import (
     Change,
     Query,
     RecordList,
+    RecordsById,
     RecordsByKey,
     TurnList,
     TurnsById,
     Window,
 )
-from recollect.types import Loop, Memory, StoredTurn, Summary, SummaryKind
-from recollect.work.cursors import Effect
-from recollect.work.overview import Overview
+from recollect.types import Json, Loop, Memory, StoredTurn, Summary, SummaryKind
+from recollect.work.cursors import SUCCEEDED, Effect
+from recollect.work.overview import Overview, daily_cursor
 from recollect.work.worker import Job, Step
 
 MOST = 400
 """How many turns one summary reads at the most; the rest is in the version before."""
 FACTS = 60
+LONGEST_DAY = 2_000
 
 
 class Forgotten(StoreUnavailable):
@@ -61,9 +63,12 @@ def version(
     )
 
 
-def unless_forgotten(summary: Summary, check: TurnsById, answers: Answers) -> None:
+def unless_forgotten(summary: Summary, check: TurnsById, answers: Answers, before: RecordsById) -> None:
+    """Every turn that this version is the first to rest on must still be there. One that the version before rests on may
+    be over its time; had it been forgotten, that version would be gone as well."""
     found = {turn.id for turn in answers[check]}
-    if any(source not in found for source in summary.sources):
+    carried = {source for row in answers[before] if row.id == summary.id for source in row.sources}
+    if any(source not in found and source not in carried for source in summary.sources):
         raise Forgotten
 
 
@@ -89,7 +94,7 @@ async def _rolling(job: Job[Services]) -> Effect:
     if not turns:
         return Effect(position=tail.number)
     previous = _live(answers, current)
-    digest = await job.services.summariser(
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="rolling",
             turns=turns,
@@ -101,23 +106,34 @@ async def _rolling(job: Job[Services]) -> Effect:
         )
     )
     summary = version(previous, kind="rolling", key=keys.rolling(persona), digest=digest, turns=turns)
-    return _written(job, replace(summary, persona=persona), position=turns[-1].number)
+    noted: dict[str, Json] = {SUCCEEDED: job.now.isoformat()}
+    return _written(job, replace(summary, persona=persona), position=turns[-1].number, body=noted)
 
 
 # --- daily: the user's own day, after every closed session and once more when it is over ----------------------------------
 
 
-async def day_summary(job: Job[Services], *, persona: str | None, at: datetime) -> Summary | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """What a user's day gave: its summary, if there is something new to write, and the place of its last turn."""
+
+    summary: Summary | None
+    last: int
+
+
+async def day_summary(job: Job[Services], *, persona: str | None, at: datetime) -> Day:
     """The summary of the user's day that holds `at`, from all of that persona's turns of the day."""
     day = local_day(at, job.view.zone)
     begin, end = day_bounds(day, job.view.zone)
-    listed = TurnList(persona=persona, since=begin, until=end, limit=MOST)
+    listed = TurnList(persona=persona, since=begin, until=end, limit=LONGEST_DAY)
     current = RecordsByKey(noun="summary", keys=(keys.daily(persona, day),))
     answers = await job.store.read(listed, current)
+    last = answers[listed][-1].place if answers[listed] else 0
     turns = tuple(turn for turn in answers[listed] if turn.role in ("user", "assistant"))
-    if not turns:
-        return None
-    digest = await job.services.summariser(
+    previous = _live(answers, current)
+    if not turns or (previous is not None and _covers(previous, turns)):
+        return Day(summary=None, last=last)
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="daily",
             turns=turns,
@@ -126,27 +142,30 @@ async def day_summary(job: Job[Services], *, persona: str | None, at: datetime) 
             detail=job.services.numbers.detail,
         )
     )
-    previous = _live(answers, current)
     summary = version(previous, kind="daily", key=keys.daily(persona, day), digest=digest, turns=turns)
-    return replace(summary, persona=persona, day=day, first=turns[0].place, messages=len(turns))
+    summary = replace(summary, persona=persona, day=day, first=turns[0].place, messages=len(turns))
+    return Day(summary=summary, last=last)
+
+
+def _covers(summary: Summary, turns: tuple[StoredTurn, ...]) -> bool:
+    """Whether a day's summary was made from exactly these turns."""
+    return (summary.first, summary.last, summary.messages) == (turns[0].place, turns[-1].place, len(turns))
 
 
 def _daily_due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """The end of the user's day in which each persona last spoke, unless that day is finished already."""
+    """The end of the user's day that holds the first turn of a day that is not finished."""
     del services
-    dues: dict[str, datetime] = {}
-    for persona, tail in view.tails.items():
-        name = f"daily:{persona or ''}"
-        if view.position(name) < tail.place:
-            dues[name] = day_bounds(local_day(tail.at, view.zone), view.zone)[1]
-    return dues
+    return {
+        daily_cursor(persona): day_bounds(local_day(turn.at, view.zone), view.zone)[1]
+        for persona, turn in view.unfinished.items()
+    }
 
 
 async def _daily(job: Job[Services]) -> Effect:
-    persona = next(p for p in job.view.tails if f"daily:{p or ''}" == job.cursor.step)
-    tail = job.view.tails[persona]
-    summary = await day_summary(job, persona=persona, at=tail.at)
-    return _written(job, summary, position=tail.place) if summary else Effect(position=tail.place)
+    persona, first = next((p, t) for p, t in job.view.unfinished.items() if daily_cursor(p) == job.cursor.step)
+    day = await day_summary(job, persona=persona, at=first.at)
+    position = max(day.last, first.place)
+    return _written(job, *([day.summary] if day.summary else []), position=position)
 
 
 # --- lanes: older turns of a growing lane go into its summary, the newest stay as they are --------------------------------
@@ -182,7 +201,7 @@ async def _compacted(job: Job[Services], *, persona: str | None, lane: str | Non
     older = recent[: -job.services.numbers.compact_keep]
     if not older or not over_threshold(recent, previous, services=job.services, now=job.now):
         return None
-    digest = await job.services.summariser(
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="lane",
             turns=older,
@@ -209,12 +228,10 @@ def over_threshold(
 
 
 def _spine_due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """Looked at after so many entries, of which some are not messages; a look that found too few is noted."""
+    """After more than so many messages, over all personas, since the last one."""
     cursor = view.cursors.get("spine")
-    looked = int(str(cursor.body.get("looked", 0))) if cursor else 0
-    if view.newest is None or view.head - max(view.position("spine"), looked) <= services.numbers.spine_messages:
-        return {}
-    return {"spine": view.now}
+    told = int(str(cursor.body.get("messages", 0))) if cursor else 0
+    return {"spine": view.now} if view.messages - told > services.numbers.spine_messages else {}
 
 
 async def _spine(job: Job[Services]) -> Effect:
@@ -224,10 +241,11 @@ async def _spine(job: Job[Services]) -> Effect:
     loops = RecordList(noun="loop", statuses=("open",), limit=FACTS)
     answers = await job.store.read(fresh, current, facts, loops)
     turns = answers[fresh]
-    if len(turns) <= job.services.numbers.spine_messages:
-        return Effect(position=job.cursor.position, body={"looked": job.view.head})
+    counted: dict[str, Json] = {"messages": job.view.messages}
+    if not turns:
+        return Effect(position=job.cursor.position, body=counted)
     previous = _live(answers, current)
-    digest = await job.services.summariser(
+    digest = await job.services.summarising(job.cursor.attempts)(
         Task(
             kind="spine",
             turns=turns,
@@ -239,7 +257,7 @@ async def _spine(job: Job[Services]) -> Effect:
         )
     )
     summary = version(previous, kind="spine", key=keys.SPINE, digest=digest, turns=turns)
-    return _written(job, replace(summary, messages=len(turns)), position=turns[-1].place)
+    return _written(job, replace(summary, messages=len(turns)), position=turns[-1].place, body=counted)
 
 
 def _live(answers: Answers, query: RecordsByKey) -> Summary | None:
@@ -247,16 +265,18 @@ def _live(answers: Answers, query: RecordsByKey) -> Summary | None:
     return found[-1] if found else None
 
 
-def _written(job: Job[Services], *summaries: Summary, position: int) -> Effect:
+def _written(job: Job[Services], *summaries: Summary, position: int, body: Mapping[str, Json] | None = None) -> Effect:
     checks = tuple(TurnsById(ids=summary.sources) for summary in summaries)
+
+    before = RecordsById(ids=tuple(summary.id for summary in summaries))
 
     def decide(answers: Answers) -> Change:
         for summary, check in zip(summaries, checks, strict=True):
-            unless_forgotten(summary, check, answers)
+            unless_forgotten(summary, check, answers, before)
         return Change(records=tuple(nouns.indexed(s, index=job.services.indexer, now=job.now) for s in summaries))
 
-    queries: tuple[Query[object], ...] = checks
-    return Effect(position=position, queries=queries, decide=decide)
+    queries: tuple[Query[object], ...] = (*checks, before)
+    return Effect(position=position, queries=queries, decide=decide, body=body or {})
 
 
 STEPS: tuple[Step[Services], ...] = (

@@ -18,12 +18,20 @@ from recollect.process.salience import TABLE, Line, Sentence, Verbosity, chosen,
 from recollect.types import Json, MemoryType, Outcome, Support
 
 __all__ = [
-    "Digest", "Held", "LaneSection", "StillOpen", "daily", "episode", "lane", "rolling", "session", "spine", "still_open",
+    "LANE_TITLES", "Digest", "Held", "LaneSection", "StillOpen",
+    "daily", "episode", "lane", "rolling", "session", "spine", "still_open",
 ]  # fmt: skip
 
 ROLLING_LIMIT: Final = 600
 _SCALE: Final[dict[Verbosity, float]] = {"brief": 0.5, "normal": 1.0, "detailed": 2.0}
 LaneSection = Literal["goals", "decisions", "facts", "outcomes", "pending"]
+LANE_TITLES: Final[dict[LaneSection, str]] = {
+    "goals": "Goals and open questions",
+    "decisions": "Decisions",
+    "facts": "Facts",
+    "outcomes": "Outcomes",
+    "pending": "Pending actions",
+}
 _GOAL, _DECISION, _OUTCOME = map(TABLE.pattern, ("goal", "decision", "outcome"))
 
 
@@ -95,13 +103,14 @@ def session(lines: Sequence[Line], *, stems: Stems, verbosity: Verbosity = "norm
     best = chosen(found, limit=round(700 * scale), most=max(1, round(4 * scale)))
     about = topics(found, most=3)
     opened = still_open(lines, stems=stems)
-    told = _told(best, about, opened, every=tuple(line.id for line in lines))
-    one_liner = told[0] if told else Support(text="A short exchange", sources=tuple(line.id for line in lines[:1]))
+    told = _told(best, opened)
+    first = max(best, key=lambda one: (one.weight, -one.place)).support if best else None
+    one_liner = first or Support(text="A short exchange", sources=tuple(line.id for line in lines[:1]))
     commitments = [one for one in opened if one.loop.kind in {"promise", "commitment"}]
     others = [one for one in opened if one.loop.kind not in {"promise", "commitment"}]
     sentences = (*told, *(one.support for one in best), *(_support(one) for one in opened))
     detail: dict[str, Json] = {
-        "one_liner": one_liner.text,
+        "one_liner": shortened(one_liner.text, most=160),
         "what_mattered": [one.support.text for one in best],
         "open_loops": [one.loop.text for one in others],
         "commitments": [f"{one.loop.owner}: {one.loop.text}" for one in commitments],
@@ -229,34 +238,28 @@ def _labelled(parts: Iterable[Support]) -> str:
     return " ".join(said)
 
 
-def _told(
-    best: Sequence[Sentence],
-    about: Sequence[tuple[str, tuple[str, ...]]],
-    opened: Sequence[StillOpen],
-    *,
-    every: Sequence[str],
-) -> list[Support]:
-    """What a session was about, its heart in the words that were said, and what it left open: a sentence each."""
+def _told(best: Sequence[Sentence], opened: Sequence[StillOpen]) -> list[Support]:
+    """The heart of a session in the words that were said, and what it left open: two or three sentences."""
     told: list[Support] = []
-    repeated = [(word, turns) for word, turns in about if len(turns) > 1]
-    if len(repeated) > 1:
-        words = [word for word, _ in repeated]
-        sources = tuple(turn for turn in every if any(turn in turns for _, turns in repeated))
-        told.append(Support(text=f"Talked about {', '.join(words[:-1])} and {words[-1]}.", sources=sources))
     heart = sorted(sorted(best, key=lambda one: (-one.weight, one.place))[:2], key=lambda one: one.place)
     if heart:
         sources = tuple(dict.fromkeys(source for one in heart for source in one.support.sources))
         told.append(Support(text=shortened(_labelled(one.support for one in heart), most=320), sources=sources))
     waiting = [one for one in opened if one.loop.kind in {"promise", "commitment", "topic"}][:2]
     if waiting:
-        left = "; ".join(one.loop.text.rstrip(".") for one in waiting)
+        left = "; ".join(_open_words(one) for one in waiting)
         told.append(Support(text=f"Left open: {left}.", sources=tuple(dict.fromkeys(one.source for one in waiting))))
     return told
 
 
 def _support(one: StillOpen) -> Support:
+    return Support(text=f"({one.loop.kind}, {one.loop.owner}) {_open_words(one)}", sources=(one.source,))
+
+
+def _open_words(one: StillOpen) -> str:
+    """What is open, with the day it is due."""
     due = f" [{one.loop.due:%Y-%m-%d}]" if one.loop.due else ""
-    return Support(text=f"({one.loop.kind}, {one.loop.owner}) {one.loop.text}{due}", sources=(one.source,))
+    return f"{one.loop.text.rstrip('.')}{due}"
 
 
 def _best(found: Iterable[Sentence], most: int) -> list[Support]:

@@ -1,12 +1,17 @@
 """The services of the work, put together: with a model where one is configured, by rules otherwise."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from recollect.ingest.record import Indexer
+from recollect.process.candidates import Stems
+from recollect.process.llm.asking import Asker
+from recollect.process.llm.extractor import ModelExtractor
+from recollect.process.llm.summariser import ModelSummariser
 from recollect.process.rules.extractor import RuleExtractor
 from recollect.process.rules.summariser import RuleSummariser
-from recollect.process.services import Alike, Detail, Numbers, Services
+from recollect.process.services import Alike, Detail, Extractor, Numbers, Receipts, Services, Summariser, Vectors
 
 
 class _Summaries(Protocol):
@@ -69,25 +74,60 @@ def numbers(recipe: Recipe) -> Numbers:
     )
 
 
-def by_rules(
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What reads and summarises for an engine; with a model it is kept, because connecting to one costs time."""
+
+    stems: Stems
+    extractor: Extractor
+    summariser: Summariser
+    plain_extractor: RuleExtractor
+    plain_summariser: RuleSummariser
+    asker: Asker | None = None
+
+    async def close(self) -> None:
+        """Ends the connections to the model."""
+        if self.asker is not None:
+            await self.asker.close()
+
+    @classmethod
+    def of(cls, model: object, *, stems: Stems) -> "Models":
+        """By this model (or an `Asker` with limits of its own), or by rules where it is None."""
+        reading, summing = RuleExtractor(), RuleSummariser(stems)
+        if model is None:
+            return cls(stems, reading, summing, reading, summing)
+        asker = model if isinstance(model, Asker) else Asker(model)
+        return cls(
+            stems,
+            ModelExtractor(asker=asker, stems=stems),
+            ModelSummariser(asker=asker, stems=stems, rules=summing),
+            reading,
+            summing,
+            asker,
+        )
+
+
+def services(
+    models: Models,
     *,
     indexer: Indexer,
     recipe: Recipe,
     alike: Alike,
     personas: Mapping[str, str],
     similarity: Callable[[str, str], float] | None = None,
+    vectors: Vectors | None = None,
+    receipts: Receipts | None = None,
 ) -> Services:
-    """Services that need no model."""
-
-    def stems(text: str) -> Sequence[str]:
-        return indexer.stems(text)
-
     return Services(
         indexer=indexer,
-        extractor=RuleExtractor(),
-        summariser=RuleSummariser(stems),
+        extractor=models.extractor,
+        summariser=models.summariser,
+        plain_extractor=models.plain_extractor,
+        plain_summariser=models.plain_summariser,
         alike=alike,
         numbers=numbers(recipe),
         similarity=similarity,
         personas=personas,
+        vectors=vectors,
+        receipts=receipts,
     )

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from recollect.recall.query import Question
 from recollect.recall.traits import INSTRUCTION, PREFERENCE, TELLS, TIMED
+from recollect.recall.vectors import top
 
 Scores = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -36,8 +37,8 @@ class Weights:
     lexical: float = 1.0
     dense: float = 1.0
     """Multiplied by how far the embedder is to be trusted (`Embedder.trust`)."""
-    previous: float = 0.6
-    next: float = 0.3
+    previous: float = 0.7
+    next: float = 0.4
     beyond: float = 0.2
     """The full-text score of the turn before, the turn after, and those one step further on either side."""
     lean: float = 50.0
@@ -45,7 +46,7 @@ class Weights:
     speaker: float = 1.5
     of_user: float = 1.2
     of_persona: float = 0.3
-    tells: float = 1.0
+    tells: float = 1.5
     """A turn that tells something of its speaker counts this much more when that speaker is meant."""
     period: float = 1.5
     fade_days: float = 7.0
@@ -123,7 +124,6 @@ def rank(
     None when there is no embedder. Rows that are not `allowed` neither appear nor count in the statistics.
     """
     total, parts = scored(rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights)
-    order = np.lexsort((rows.seqs, -total))[:limit]
     return [
         Ranked(
             row=int(row),
@@ -131,7 +131,7 @@ def rank(
             score=float(total[row]),
             parts={name: round(float(part[row]), DECIMALS) for name, part in parts.items() if part[row]},
         )
-        for row in order
+        for row in top(total, rows.seqs, limit=limit)
         if total[row] > -np.inf
     ]
 
@@ -278,6 +278,6 @@ def _shelf(total: Scores, rows: Rows, *, weights: Weights) -> Scores:
     lifted = np.zeros(len(rows))
     for flag, weight in ((INSTRUCTION, weights.instruction), (PREFERENCE, weights.preference)):
         places = np.flatnonzero((rows.flags & flag) > 0)
-        best = places[np.lexsort((rows.seqs[places], -total[places]))][: weights.shelf]
-        lifted[best] = weight
+        best = top(total[places], rows.seqs[places], limit=weights.shelf)
+        lifted[places[best]] = weight
     return lifted

@@ -10,7 +10,7 @@ linear, the blend is made from the dots of one scan and a norm for each row that
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import simsimd
@@ -245,9 +245,11 @@ def _code_lengths(codes: Codes) -> Floats:
     return np.where(lengths > 0, lengths, 1).astype(np.float32)
 
 
-def top(scores: Floats, seqs: Integers, *, limit: int) -> Integers:
+def top(scores: NDArray[np.floating[Any]], seqs: Integers, *, limit: int) -> Integers:
     """Rows of the `limit` highest scores, rounded, ties by seq, best first."""
     rounded = np.round(scores.astype(np.float64), DECIMALS)
+    if limit <= 0:
+        return np.zeros(0, dtype=np.int64)
     if limit < len(rounded):
         floor = np.partition(rounded, len(rounded) - limit)[len(rounded) - limit]
         rows = np.flatnonzero(rounded >= floor)

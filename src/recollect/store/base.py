@@ -218,8 +218,7 @@ class RecordsBySource(Query[tuple[Row, ...]]):
     history: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(NamedTuple):
     """A full-text match: BM25 with this user's own statistics, k1 1.2, b 0.75, rounded to 1e-6; higher is better."""
 
     seq: int
@@ -231,6 +230,8 @@ class Matches(Query[tuple[Match, ...]]):
     """The best full-text matches among visible turns or visible ACTIVE records, best first, ties by seq (older first).
 
     A turn or record matches when it holds any of the stems. For records, `persona` also lets through what belongs to none.
+    With `loose`, a store may leave filters, limit, order and rounding to a reader who does all of them anyway: looking up
+    each of a thousand matches costs more than finding them.
     """
 
     stems: tuple[str, ...]
@@ -240,6 +241,7 @@ class Matches(Query[tuple[Match, ...]]):
     lane: Scope = ANY
     limit: int
     known: int | None = None
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +282,13 @@ class Log(Query[tuple[LogEntry, ...]]):
 
     after: int = 0
     limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased(Query[frozenset[str]]):
+    """Which of these ids were erased once, whether or not something was written under them since."""
+
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -527,6 +536,15 @@ class Health:
     problems: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scrubbed:
+    """What a scrub rewrote; `left` says what it could not reach and why, empty when nothing is left."""
+
+    files: int
+    seconds: float
+    left: tuple[str, ...] = ()
+
+
 class Store(Protocol):
     """A database with many users' memories."""
 
@@ -548,4 +566,8 @@ class Store(Protocol):
     async def backup(self, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Copies everything that was acknowledged before the call to `target`, readable by the same backend; the number
         of users copied. `progress` is called with (done, total)."""
+        ...
+
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
+        """Rewrites what may still hold bytes of something erased or wiped; `progress` is called with (done, total)."""
         ...

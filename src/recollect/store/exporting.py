@@ -42,11 +42,13 @@ async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
 
 async def load(
     store: Store, file: str | Path, *, tenant: str, user: str | None = None, stems: Callable[[str], Sequence[str]]
-) -> int:
-    """Checks the whole file, then restores it in batches, indexed by `stems`. Loading it again changes nothing."""
+) -> tuple[str, int]:
+    """Checks the whole file, then restores it in batches, indexed by `stems`; for whom, and how many entries. Loading it
+    again changes nothing."""
     path = Path(file)
     header, count = _check(path)
-    target = store.user(UserKey(tenant, user or str(header["user"])))
+    whose = user or str(header["user"])
+    target = store.user(UserKey(tenant, whose))
     batch: list[LogEntry] = []
     for _, values in _lines(path):
         if "seq" not in values:
@@ -57,7 +59,7 @@ async def load(
             batch = []
     if batch:
         await target.restore(batch)
-    return count
+    return whose, count
 
 
 def _check(path: Path) -> tuple[Mapping[str, Any], int]:
@@ -122,7 +124,8 @@ def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry
 
 def _turn(values: Mapping[str, Any]) -> StoredTurn:
     parts = codec.decode_parts(json.dumps(values["parts"]))
-    return StoredTurn(**{**_common(values, StoredTurn), "parts": parts})
+    read: dict[str, Any] = {**_common(values, StoredTurn), "parts": parts}
+    return StoredTurn(**read)
 
 
 def _row(values: Mapping[str, Any]) -> Row:

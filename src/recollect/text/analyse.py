@@ -198,7 +198,7 @@ def _fold(run: str) -> str:
 
     The bound is what keeps normalising linear: ordering marks takes time quadratic in their number.
     """
-    decomposed = unicodedata.normalize("NFKD", _bound_marks(run)).casefold()
+    decomposed = unicodedata.normalize("NFKD", bound_marks(run)).casefold()
     kept: list[str] = []
     latin = False
     for character in decomposed:
@@ -211,7 +211,8 @@ def _fold(run: str) -> str:
     return unicodedata.normalize("NFKC", "".join(kept)).translate(_APOSTROPHES)
 
 
-def _bound_marks(run: str) -> str:
+def bound_marks(run: str) -> str:
+    """A text with at most a few combining marks after each character."""
     kept: list[str] = []
     marks = 0
     for character in run:

@@ -18,6 +18,8 @@ from recollect.work import lease as leases
 MAX_ATTEMPTS = 8
 FIRST_RETRY = timedelta(seconds=2)
 LAST_RETRY = timedelta(minutes=30)
+SUCCEEDED, FAILED, REASON = "succeeded_at", "failed_at", "reason"
+"""What cursors note of their attempts, beside what a step notes itself."""
 
 
 def _nothing(_: Answers) -> Change:
@@ -49,11 +51,18 @@ async def commit(store: UserStore, *, cursor: Cursor, effect: Effect, lease: Lea
     await store.write(decide, current, held, *effect.queries)
 
 
-async def fail(store: UserStore, *, cursor: Cursor, error: str, now: datetime, lease: Lease) -> Cursor:
+async def fail(store: UserStore, *, cursor: Cursor, error: Exception, now: datetime, lease: Lease) -> Cursor:
     """Notes a failed attempt: due again after a growing pause, parked after the last one."""
     attempts = cursor.attempts + 1
     pause = min(FIRST_RETRY * 2 ** (attempts - 1), LAST_RETRY)
-    failed = replace(cursor, attempts=attempts, error=error[:500], due=now + pause, parked=attempts >= MAX_ATTEMPTS)
+    failed = replace(
+        cursor,
+        attempts=attempts,
+        error=str(error)[:500],
+        due=now + pause,
+        parked=attempts >= MAX_ATTEMPTS,
+        body={**cursor.body, FAILED: now.isoformat(), REASON: type(error).__name__},
+    )
     current, held = Cursors(), CurrentLease()
 
     def decide(answers: Answers) -> Change:

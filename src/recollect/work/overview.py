@@ -13,6 +13,7 @@ from recollect.store.base import (
     Head,
     RecordList,
     RecordsById,
+    TurnList,
     UserStore,
     Window,
 )
@@ -35,9 +36,16 @@ class Overview:
     """Each with its last activity, as far as the persona's newest turn tells it."""
     tails: Mapping[str | None, StoredTurn]
     """The newest turn of each persona."""
+    unfinished: Mapping[str | None, StoredTurn]
+    """Of each persona, the first turn whose day has not been summarised as a whole."""
+
+    @property
+    def messages(self) -> int:
+        """How many messages there have been, with all personas."""
+        return sum(tail.number for tail in self.tails.values())
 
     def position(self, cursor: str) -> int:
-        return self.cursors[cursor].position if cursor in self.cursors else 0
+        return _position(self.cursors, cursor)
 
 
 async def overview(store: UserStore, *, now: datetime) -> Overview:
@@ -50,17 +58,32 @@ async def overview(store: UserStore, *, now: datetime) -> Overview:
     sessions = nouns.records(answers[opened], Session)
     personas = dict.fromkeys(row.persona for row in (*answers[latest], *answers[opened]))
     windows = {persona: Window(persona=persona, lane=ANY, limit=1) for persona in personas}
-    tails = await store.read(*windows.values())
+    cursors = {cursor.step: cursor for cursor in answers[current]}
+    undone = {
+        persona: TurnList(after=_position(cursors, daily_cursor(persona)), persona=persona, limit=1)
+        for persona in personas
+    }
+    tails = await store.read(*windows.values(), *undone.values())
     profiles = nouns.records(answers[profile], Profile)
     return Overview(
         now=now,
         head=answers[head],
         zone=profiles[0].zone if profiles else "UTC",
-        cursors={cursor.step: cursor for cursor in answers[current]},
+        cursors=cursors,
         newest=answers[newest][-1] if answers[newest] else None,
         open_sessions=tuple(_active(session, tails[windows[session.persona]]) for session in sessions),
         tails={persona: tails[query][-1] for persona, query in windows.items() if tails[query]},
+        unfinished={persona: tails[query][0] for persona, query in undone.items() if tails[query]},
     )
+
+
+def daily_cursor(persona: str | None) -> str:
+    """The cursor of a persona's finished days."""
+    return f"daily:{persona or ''}"
+
+
+def _position(cursors: Mapping[str, Cursor], name: str) -> int:
+    return cursors[name].position if name in cursors else 0
 
 
 def _active(session: Session, newest: tuple[StoredTurn, ...]) -> Session:

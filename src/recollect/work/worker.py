@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from recollect.clock import Clock
 from recollect.errors import Fenced, RecollectError
-from recollect.store.base import Cursor, Lease, Store, UserStore
+from recollect.store.base import Cursor, Head, Lease, Store, UserStore
 from recollect.store.catalog import UserKey
 from recollect.work import cursors
 from recollect.work import lease as leases
@@ -60,7 +60,16 @@ class Settled:
 class Worker(Generic[S]):
     """Runs steps for the users of one store."""
 
-    def __init__(self, store: Store, steps: Sequence[Step[S]], services: S, *, clock: Clock, name: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        steps: Sequence[Step[S]],
+        services: Callable[[UserKey], Awaitable[S]],
+        *,
+        clock: Clock,
+        name: str,
+    ) -> None:
+        """`services` is asked at every visit, so that it can know the tenant's newest personas."""
         self._store = store
         self._steps = steps
         self._services = services
@@ -73,12 +82,18 @@ class Worker(Generic[S]):
         lease = await leases.take(store, holder=self._name, now=self._clock())
         if lease is None:
             return Settled(busy=True)
+        services = await self._services(key)
         done = failed = 0
         try:
-            while (found := await self._next(store)) is not None:
-                step, view, cursor = found
+            while True:
+                view = await overview(store, now=self._clock())
+                found = self._next(view, services)
+                if found is None:
+                    break
+                step, cursor = found
                 lease = await leases.renew(store, lease, now=self._clock())
-                if await self._run(step, view, cursor, key=key, lease=lease):
+                job = Job(store=store, key=key, now=view.now, cursor=cursor, view=view, services=services)
+                if await self._run(step, job, lease=lease):
                     done += 1
                 else:
                     failed += 1
@@ -86,15 +101,18 @@ class Worker(Generic[S]):
             LOG.info("%s", error)
             return Settled(done=done, failed=failed, busy=True)
         await leases.release(store, lease, now=self._clock())
-        next_due = await self.next_due(key)
-        await self._store.catalog.hint({key: next_due})
+        next_due = await self._hint(key, view, services)
         return Settled(done=done, failed=failed, next_due=next_due)
 
-    async def next_due(self, key: UserKey) -> datetime | None:
-        """When this user's next work is due, if there is any."""
-        view = await overview(self._store.user(key), now=self._clock())
-        dues = [due for _, due, _ in self._pending(view)]
-        return min(dues, default=None)
+    async def _hint(self, key: UserKey, view: Overview, services: S) -> datetime | None:
+        """Notes when this user's next work is due. A turn that came meanwhile may have had its own hint replaced by this
+        one, so the log is looked at once more."""
+        next_due = min((due for _, due, _ in self._pending(view, services)), default=None)
+        await self._store.catalog.hint({key: next_due})
+        head = Head()
+        if (await self._store.user(key).read(head))[head] != view.head:
+            await self._store.catalog.hint({key: self._clock()})
+        return next_due
 
     async def visit_due(self, *, limit: int = 100) -> int:
         """Settles users whose hint is due; how many there were."""
@@ -121,19 +139,18 @@ class Worker(Generic[S]):
                 except TimeoutError:
                     continue
 
-    async def _next(self, store: UserStore) -> tuple[Step[S], Overview, Cursor] | None:
-        view = await overview(store, now=self._clock())
-        ready = [(due, step, cursor) for step, due, cursor in self._pending(view) if due <= view.now]
+    def _next(self, view: Overview, services: S) -> tuple[Step[S], Cursor] | None:
+        ready = [(due, step, cursor) for step, due, cursor in self._pending(view, services) if due <= view.now]
         if not ready:
             return None
         _, step, cursor = min(ready, key=lambda entry: (self._steps.index(entry[1]), entry[0], entry[2].step))
-        return step, view, cursor
+        return step, cursor
 
-    def _pending(self, view: Overview) -> list[tuple[Step[S], datetime, Cursor]]:
+    def _pending(self, view: Overview, services: S) -> list[tuple[Step[S], datetime, Cursor]]:
         """Every cursor with work, when it may run: a failed one not before its pause, a parked one not at all."""
         pending: list[tuple[Step[S], datetime, Cursor]] = []
         for step in self._steps:
-            for name, due in step.due(view, self._services).items():
+            for name, due in step.due(view, services).items():
                 cursor = view.cursors.get(name, Cursor(step=name))
                 if cursor.parked:
                     continue
@@ -141,16 +158,14 @@ class Worker(Generic[S]):
                 pending.append((step, max(due, waits), cursor))
         return pending
 
-    async def _run(self, step: Step[S], view: Overview, cursor: Cursor, *, key: UserKey, lease: Lease) -> bool:
-        store = self._store.user(key)
-        job = Job(store=store, key=key, now=view.now, cursor=cursor, view=view, services=self._services)
+    async def _run(self, step: Step[S], job: Job[S], *, lease: Lease) -> bool:
         try:
             effect = await step.run(job)
-            await cursors.commit(store, cursor=cursor, effect=effect, lease=lease)
+            await cursors.commit(job.store, cursor=job.cursor, effect=effect, lease=lease)
         except Fenced:
             raise
         except RecollectError as error:
-            failed = await cursors.fail(store, cursor=cursor, error=str(error), now=self._clock(), lease=lease)
-            LOG.warning("step %s failed %d times, parked: %s", cursor.step, failed.attempts, failed.parked)
+            failed = await cursors.fail(job.store, cursor=job.cursor, error=error, now=self._clock(), lease=lease)
+            LOG.warning("step %s failed %d times, parked: %s", job.cursor.step, failed.attempts, failed.parked)
             return False
         return True

@@ -69,8 +69,17 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("GET", "/metrics"): Sample(scope="metrics", reads_user=False),
     ("DELETE", "/v1/users/{user}"): Sample(scope="forget"),
     ("DELETE", "/v1/users/{user}/turns/{id}"): Sample(scope="forget"),
-    ("DELETE", "/v1/users/{user}/memories/{id}"): Sample(scope="forget"),
-    ("DELETE", "/v1/users/{user}/entities/{id}"): Sample(scope="forget"),
+    ("POST", "/v1/users/{user}/forget"): Sample({"lane": "none"}, scope="forget"),
+    ("POST", "/v1/settle"): WIDE,
+    ("POST", "/v1/users/{user}/settle"): Sample(scope="write"),
+    ("POST", "/v1/users/{user}/retry"): Sample(scope="write"),
+    ("GET", "/v1/users/{user}/work"): Sample(),
+    ("POST", "/v1/reindex"): WIDE,
+    ("POST", "/v1/users/{user}/reindex"): Sample(scope="write"),
+    ("GET", "/v1/users/{user}/progress"): Sample(),
+    ("GET", "/v1/users/{user}/audit"): Sample(),
+    ("POST", "/v1/users/{user}/entities/merge"): Sample({"entities": ["person:x", "person:y"]}, scope="write"),
+    ("POST", "/v1/users/{user}/entities/split"): Sample({"entity": "person:x", "name": "Y"}, scope="write"),
 }
 SHELVES = ("memories", "episodes", "loops", "thoughts", "summaries", "sessions", "entities", "slots")
 for _shelf in SHELVES:
@@ -81,6 +90,7 @@ for _shelf in SHELVES:
     SAMPLES["PATCH", f"{_path}/{{id}}"] = Sample({"text": "new"}, scope="write")
     if _shelf != "sessions":
         SAMPLES["POST", _path] = noun()
+        SAMPLES["DELETE", f"{_path}/{{id}}"] = Sample(scope="forget")
 
 
 def routes(app: FastAPI) -> list[tuple[str, str]]:

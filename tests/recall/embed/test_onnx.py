@@ -31,7 +31,7 @@ def test_a_batch_gives_what_single_texts_give(embedder: OnnxEmbedder) -> None:
     assert rows.shape == (len(texts), embedder.dimension)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-4)
     for row, text in zip(rows, texts, strict=True):
-        assert row @ embedder.embed([text])[0] > 0.97  # quantised activations depend on the batch's range
+        np.testing.assert_array_equal(row, embedder.embed([text])[0])
 
 
 def test_calibration_separates_what_raw_cosines_do_not(embedder: OnnxEmbedder) -> None:

@@ -35,6 +35,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     contexts.router,
     *records.routers(),
     people.router,
+    forgetting.router,
+    working.router,
     moving.router,
     webhooks.router,
     care.router,
@@ -83,14 +85,25 @@ def create_app(
     app.state.service = service
     app.state.pulse = care.Pulse()
     app.state.channels = channels(service)
-    optional = [*forgetting.routers(memory), *working.routers(memory), *inspector.routers()]
-    for router in (*ROUTERS, *optional, *routers):
+    for router in (*ROUTERS, *inspector.routers(), *routers):
         app.include_router(router)
+    app.state.mcp = _mcp(app)
     app.get("/docs", include_in_schema=False)(_reference(app))
     failures.install(app)
     _stack(app, service)
     _describe_keys(app)
     return app
+
+
+def _mcp(app: FastAPI) -> AbstractAsyncContextManager[None]:
+    """The MCP server at /mcp, where its package is installed."""
+    try:
+        from recollect.deliver.http.mcp_mount import mount
+    except ModuleNotFoundError as error:
+        if error.name not in ("mcp", "mcp_types"):
+            raise
+        return nullcontext()
+    return mount(app)
 
 
 def _stack(app: FastAPI, service: Service) -> None:
@@ -136,7 +149,7 @@ def _life(lifespan: Lifespan | None) -> Lifespan:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
-        async with lifespan(app) if lifespan else nullcontext():
+        async with lifespan(app) if lifespan else nullcontext(), app.state.mcp:
             refreshing = asyncio.create_task(keep_fresh(app.state.channels.line))
             try:
                 yield

@@ -29,6 +29,11 @@ class Channels:
         if tenant == self.line_tenant:
             self.line.touched(user)
 
+    def forgot(self, *, tenant: str, user: str) -> None:
+        """Something was forgotten of this user."""
+        if tenant == self.line_tenant:
+            self.line.drop(user)
+
 
 def channels(service: Service) -> Channels:
     settings = service.settings

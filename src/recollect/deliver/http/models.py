@@ -23,10 +23,10 @@ from pydantic import (
 )
 from typing_extensions import TypeAliasType
 
-from recollect.deliver.cursors import LARGEST
 from recollect.errors import InvalidInput
+from recollect.pages import LARGEST
 from recollect.store.nouns import NOUNS
-from recollect.types import HitKind, Json, Origin, Part, RecordKind, Role, Turn
+from recollect.types import HitKind, Json, Origin, Part, RecordKind, Role, Stage, Turn
 
 T = TypeVar("T")
 
@@ -118,6 +118,36 @@ class BacktestRequest(Strict):
     limit: Annotated[int, Field(ge=1, le=200)] = 50
 
 
+class ForgetRequest(Strict):
+    """Exactly one thing to forget."""
+
+    turn: Name | None = None
+    memory: Name | None = None
+    entity: Name | None = None
+    lane: Name | None = None
+    persona: Name | None = None
+    before: Moment | None = None
+    origin: Origin | None = None
+    conversation: Name | None = None
+    speaker: Name | None = None
+    everything: bool = False
+    dry_run: bool = Field(False, description="Only say what would be forgotten.")
+
+
+class MergeRequest(Strict):
+    """References or ids of entities that are one; the first stays."""
+
+    entities: Annotated[list[Name], Field(min_length=2, max_length=100)]
+
+
+class SplitRequest(Strict):
+    """A name of an entity that is somebody of their own, with these memories, or those whose turns use the name."""
+
+    entity: Name
+    name: Name
+    memories: Annotated[list[Name], Field(max_length=MOST_LISTED)] | None = None
+
+
 class NewPersona(Strict):
     name: Name
     text: Text
@@ -129,10 +159,10 @@ class NewPersona(Strict):
 class ProfileChange(Strict):
     """What the application knows of the user; fields left out stay as they are."""
 
-    zone: Name | None = None
+    zone: Name = "UTC"
     name: Name | None = None
     locale: Name | None = None
-    stage: Words | None = None
+    stage: Stage | None = None
     extra: dict[Words, Value] = Field(default_factory=dict[str, Any])
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from recollect.deliver import cursors
+from recollect import pages
 from recollect.deliver.http.models import MOST_LISTED
 from recollect.types import Record
 
@@ -16,4 +16,4 @@ DEFAULT = 100
 
 def after(records: Sequence[Record], *, limit: int) -> str | None:
     """The cursor behind these records; None when there are no more."""
-    return cursors.of_place(records[-1].at, records[-1].seq) if len(records) >= limit else None
+    return pages.of_place(records[-1].at, records[-1].seq) if len(records) >= limit else None

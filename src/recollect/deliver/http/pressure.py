@@ -1,6 +1,8 @@
-"""Back-pressure: so many requests are worked on, so few more wait, and the rest are told at once to come back.
+"""Back-pressure: so many requests are worked on, a few more wait, and the rest are told at once to come back.
 
-A service that takes in everything answers everybody late. Those that are accepted here wait a bounded time.
+A service that takes in everything answers everybody late. Here the newest of those who wait goes first: in a burst all
+get their turn within their patience, and under lasting overload those who are served are served soon, while those who
+have waited too long already are told so. First come, first served would give everybody the longest wait.
 """
 
 import asyncio
@@ -14,8 +16,51 @@ from recollect.deliver.http.metrics import Metrics
 from recollect.errors import Overloaded
 from recollect.settings import Settings
 
-URGENT = (*OPEN, *(path for path in SIGNED if path.startswith("/v1/voice/")))
+URGENT = OPEN | (SIGNED - {"/v1/telegram/webhook", "/v1/voice/elevenlabs/post-call"})
 """Paths that need no turn: they ask the store for nothing, or at most for a moment. A telephone does not ring twice."""
+
+
+class Turns:
+    """A number of turns, handed to whoever came last among those who wait."""
+
+    def __init__(self, number: int, *, waiting: int, patience: float) -> None:
+        self._free = number
+        self._most_waiting = waiting
+        self._patience = patience
+        self._waiting: dict[asyncio.Future[None], None] = {}
+
+    async def take(self) -> bool:
+        """Whether there is a turn, now or soon enough; who has one gives it back."""
+        if self._free:
+            self._free -= 1
+            return True
+        if len(self._waiting) >= self._most_waiting:
+            return False
+        mine = asyncio.get_running_loop().create_future()
+        self._waiting[mine] = None
+        try:
+            async with asyncio.timeout(self._patience):
+                await mine
+        except TimeoutError:
+            return self._left(mine)
+        except asyncio.CancelledError:
+            if self._left(mine):
+                self.give()
+            raise
+        return True
+
+    def give(self) -> None:
+        """Hands the turn on."""
+        if self._waiting:
+            newest, _ = self._waiting.popitem()
+            newest.set_result(None)
+        else:
+            self._free += 1
+
+    def _left(self, mine: "asyncio.Future[None]") -> bool:
+        """Nobody waits here any more; True if the turn had been handed over in the same moment."""
+        self._waiting.pop(mine, None)
+        return mine.done() and not mine.cancelled()
 
 
 def _is_urgent(path: str) -> bool:
@@ -27,36 +72,18 @@ class Pressure:
 
     def __init__(self, app: ASGIApp, *, settings: Settings, metrics: Metrics) -> None:
         self._app = app
-        self._turns = asyncio.Semaphore(settings.concurrency)
-        self._most_waiting = settings.waiting
-        self._patience = settings.patience_seconds
+        self._turns = Turns(settings.concurrency, waiting=settings.waiting, patience=settings.patience_seconds)
         self._metrics = metrics
-        self._waiting = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_urgent(scope["path"]):
             await self._app(scope, receive, send)
             return
-        if not await self._turn():
+        if not await self._turns.take():
             self._metrics.refused.labels("busy").inc()
             await send_error(Overloaded(), scope, send)
             return
         try:
             await self._app(scope, receive, send)
         finally:
-            self._turns.release()
-
-    async def _turn(self) -> bool:
-        """Whether the request got its turn; the caller gives it back."""
-        if not self._turns.locked():
-            return await self._turns.acquire()
-        if self._waiting >= self._most_waiting:
-            return False
-        self._waiting += 1
-        try:
-            async with asyncio.timeout(self._patience):
-                return await self._turns.acquire()
-        except TimeoutError:
-            return False
-        finally:
-            self._waiting -= 1
+            self._turns.give()

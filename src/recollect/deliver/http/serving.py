@@ -25,12 +25,13 @@ from recollect.clock import system_clock
 from recollect.deliver.apikeys import Keys, digest_of, new_token
 from recollect.deliver.http import logs
 from recollect.deliver.http.app import create_app
+from recollect.deliver.http.connections import Impatient
 from recollect.deliver.http.metrics import FOLDER_VARIABLE
 from recollect.errors import InvalidInput
 from recollect.settings import Settings
 
 FACTORY = "recollect.deliver.http.serving:application"
-HEADERS_SECONDS = 10
+KEEP_ALIVE_SECONDS = 10
 CONNECTIONS = 1_000
 """Connections that one process holds open; more are answered 503 by the server itself."""
 
@@ -39,7 +40,16 @@ def application() -> FastAPI:
     """The service of this process's environment."""
     settings = Settings.read(os.environ)
     logs.configure(settings.log_level)
-    memory = Recollect(settings.data, recipe=settings.recipe, model=settings.model, tokenizer=settings.tokenizer)
+    memory = Recollect(
+        settings.data,
+        recipe=settings.recipe,
+        model=settings.model,
+        tokenizer=settings.tokenizer,
+        forgotten=settings.forgotten,
+        actor="service",
+        master_key=settings.found_master_key(),
+        keys=settings.keys,
+    )
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
@@ -71,7 +81,8 @@ def serve(settings: Settings, *, browse: bool = False) -> None:
             server_header=False,
             limit_concurrency=CONNECTIONS,
             backlog=256,
-            timeout_keep_alive=HEADERS_SECONDS,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            http=Impatient,
             timeout_graceful_shutdown=settings.stop_seconds,
         )
 
@@ -79,7 +90,7 @@ def serve(settings: Settings, *, browse: bool = False) -> None:
 async def admit(settings: Settings) -> tuple[Settings, str | None]:
     """The settings to serve with, and the key of this run if there is no other: on loopback one is made for the run,
     elsewhere a service without keys does not start."""
-    async with Recollect(settings.data) as memory:
+    async with Recollect(settings.data, master_key=settings.found_master_key(), keys=settings.keys) as memory:
         if await Keys(memory.catalog, clock=system_clock).any_valid():
             return settings, None
     if not is_loopback(settings.host):

@@ -10,7 +10,6 @@ from fastapi.responses import Response
 
 from recollect import Recipe, Recollect
 from recollect.assemble.diff import diff, kept_tokens
-from recollect.deliver.cursors import LARGEST
 from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.routes.contexts import recipe_of
 from recollect.deliver.inspector import shown, sources
@@ -18,6 +17,7 @@ from recollect.deliver.inspector.charts import Plot, Series, plot
 from recollect.deliver.inspector.conversation import Filters
 from recollect.deliver.inspector.pages import Page, page
 from recollect.deliver.inspector.visits import looking
+from recollect.pages import LARGEST
 from recollect.tokens import tokenizer
 from recollect.types import Context, Item, StoredTurn
 

@@ -11,13 +11,13 @@ from fastapi.responses import Response
 
 from recollect import Recollect
 from recollect.assemble.diff import diff, kept_tokens
-from recollect.deliver.cursors import LARGEST
 from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.routes.contexts import recipe_of
 from recollect.deliver.inspector import sources
 from recollect.deliver.inspector.anatomy import anatomy
 from recollect.deliver.inspector.pages import Page, page
 from recollect.deliver.inspector.visits import looking
+from recollect.pages import LARGEST
 from recollect.tokens import tokenizer
 from recollect.types import Context, StoredTurn
 

@@ -11,13 +11,13 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from recollect import Recollect
-from recollect.deliver.cursors import LARGEST
 from recollect.deliver.http.models import Known
 from recollect.deliver.http.pages import LIVE, ROOT
 from recollect.deliver.inspector.links import Links
 from recollect.deliver.inspector.pages import HEADERS, Page, is_piece, page, render
 from recollect.deliver.inspector.visits import looking
 from recollect.errors import NotFound
+from recollect.pages import LARGEST
 from recollect.types import StoredTurn
 
 router = APIRouter(route_class=Page, include_in_schema=False)

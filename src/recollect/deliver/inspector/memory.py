@@ -8,8 +8,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from recollect import Recollect, keys
-from recollect.deliver import cursors
+from recollect import Recollect, keys, pages
 from recollect.deliver.http import paging
 from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.service import Service
@@ -96,7 +95,7 @@ async def memory(
         case "loops":
             shown = await _loops(request, subject, cursor=cursor)
         case "summaries":
-            found = await subject.memory.summaries(user=subject.user, limit=LISTED, after=cursors.place(cursor))
+            found = await subject.memory.summaries(user=subject.user, limit=LISTED, after=pages.place(cursor))
             shown = {"summaries": found, "more": paging.after(found, limit=LISTED)}
         case "state":
             shown = {"states": await _states(subject)}
@@ -166,7 +165,7 @@ async def _facts(
         status=None if status == "any" else status,
         entity=entity or None,
         limit=LISTED,
-        after=None if entity else cursors.place(cursor),
+        after=None if entity else pages.place(cursor),
     )
     now = _now(request)
     moments = [moment for one in found for moment in (one.valid_from or one.at, one.valid_to or one.at)]
@@ -229,7 +228,7 @@ def alike(entities: list[Entity]) -> list[tuple[Entity, Entity]]:
 async def _loops(request: Request, subject: Subject, *, cursor: str | None) -> dict[str, Any]:
     now = _now(request)
     open_ones = await subject.memory.loops(user=subject.user, limit=MANY) if cursor is None else []
-    every = await subject.memory.loops(user=subject.user, status=None, limit=LISTED, after=cursors.place(cursor))
+    every = await subject.memory.loops(user=subject.user, status=None, limit=LISTED, after=pages.place(cursor))
     return {
         "open_loops": sorted(open_ones, key=lambda loop: (loop.due is None, loop.due or loop.at)),
         "closed": [loop for loop in every if loop.status != "open"],

@@ -12,7 +12,6 @@ from recollect import Recipe, Recollect
 from recollect.assemble import recipe_book
 from recollect.assemble.diff import diff
 from recollect.clock import instant
-from recollect.deliver.cursors import LARGEST
 from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.routes.contexts import recipe_of
 from recollect.deliver.http.subjects import subject_of
@@ -20,6 +19,7 @@ from recollect.deliver.inspector.anatomy import anatomy
 from recollect.deliver.inspector.pages import Page, page
 from recollect.deliver.inspector.visits import Form, form, looking
 from recollect.errors import InvalidInput, NotPermitted
+from recollect.pages import LARGEST
 from recollect.types import StoredTurn
 
 router = APIRouter(route_class=Page, include_in_schema=False)

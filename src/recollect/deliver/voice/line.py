@@ -50,6 +50,7 @@ class Line:
         self._deadline = deadline
         self._recipe = _deferred(recipe_book.load(RECIPE))
         self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._callers: dict[str, set[str]] = {}
         self._preparing: dict[str, asyncio.Task[None]] = {}
 
     async def ring(self, caller: str | None) -> Spoken:
@@ -65,7 +66,8 @@ class Line:
                 LOG.warning("a call was answered without memory", extra={"fields": {"reason": type(error).__name__}})
         if kept is None:
             return prompts.unknown()
-        self._kept.move_to_end(caller)
+        if caller in self._kept:
+            self._kept.move_to_end(caller)
         return prompts.deliver(kept.prompt, now=self._clock(), span=span)
 
     async def hang_up(self, call: Call) -> None:
@@ -84,11 +86,18 @@ class Line:
 
     def touched(self, user: str) -> None:
         """This user's memory has changed: a prompt that is kept for them is made anew, soon."""
-        for caller, kept in self._kept.items():
-            if kept.user == user and caller not in self._preparing:
+        for caller in self._callers.get(user, ()):
+            if caller not in self._preparing:
                 task = asyncio.get_running_loop().create_task(self._again(caller))
                 self._preparing[caller] = task
                 task.add_done_callback(lambda _, caller=caller: self._preparing.pop(caller, None))
+
+    def drop(self, user: str) -> None:
+        """Something of this user was forgotten: nothing that was made before is said again."""
+        for caller in list(self._callers.get(user, ())):
+            self._let_go(caller)
+            if caller in self._preparing:
+                self._preparing[caller].cancel()
 
     async def refresh(self) -> None:
         """Makes those prompts anew whose users were written to by anybody, or whose day is over."""
@@ -100,7 +109,7 @@ class Line:
     async def settled(self) -> None:
         """Returns when no prompt is being made."""
         while self._preparing:
-            await asyncio.gather(*self._preparing.values())
+            await asyncio.gather(*self._preparing.values(), return_exceptions=True)
 
     async def _again(self, caller: str) -> None:
         try:
@@ -116,12 +125,22 @@ class Line:
         user = await self._owner(caller)
         head = await self._memory.head(user=user)
         if head == 0:
+            self._let_go(caller)
             return None
         kept = Kept(user=user, prompt=await self._render(user), head=head)
+        self._let_go(caller)
         self._kept[caller] = kept
+        self._callers.setdefault(user, set()).add(caller)
         while len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
+            self._let_go(next(iter(self._kept)))
         return kept
+
+    def _let_go(self, caller: str) -> None:
+        kept = self._kept.pop(caller, None)
+        if kept is not None:
+            self._callers[kept.user].discard(caller)
+            if not self._callers[kept.user]:
+                del self._callers[kept.user]
 
     async def _render(self, user: str) -> CachedPrompt:
         now = self._clock()

@@ -78,7 +78,9 @@ def _event(sentence: str, time: TimeRange, *, planned: bool) -> Candidate:
 
 def _without(sentence: str, time: TimeRange) -> str:
     """The sentence without the words for the time, which its date stands for."""
-    rest = re.sub(rf"(?:\b(?:on|at|in|by|this past|for|over) )?{re.escape(time.text)}", "", sentence, count=1, flags=re.I)
+    rest = re.sub(
+        rf"(?:\b(?:on|at|in|by|this past|for|over) )?{re.escape(time.text)}", "", sentence, count=1, flags=re.IGNORECASE
+    )
     rest = " ".join(rest.split()).strip(" ,.!-")
     return rest[:1].upper() + rest[1:] if len(rest.split()) > 2 else sentence
 

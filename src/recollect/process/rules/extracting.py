@@ -1,6 +1,9 @@
 """One turn in, candidates out: the rules in one place, and what they agree on only once."""
 
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
 
 from recollect.ingest.secrets import find_secrets
 from recollect.process.candidates import Candidate, Extraction, LoopCandidate, Said
@@ -8,20 +11,26 @@ from recollect.process.rules.events import events, persona_events
 from recollect.process.rules.facts import facts
 from recollect.process.rules.loops import loops, outcome
 from recollect.process.rules.people import people
+from recollect.process.rules.sentences import TABLE
 from recollect.process.rules.standing import standing
 
 __all__ = ["extract"]
 
-_MOST: int = 12
+_MOST: Final = 12
+_CONFIDED: Final = TABLE.pattern("confided")
 
 
+@lru_cache(maxsize=2_048)
 def extract(said: Said) -> Extraction:
     """What a turn of the user or the persona gives; tool output and system text give nothing.
 
-    A statement in which a secret stands is left out here, so that no later step has to know.
+    A statement in which a secret stands is left out here, so that no later step has to know. Several steps read the same
+    turn within a moment, so what was found is kept for a while.
     """
     if said.role == "user":
         found: Iterable[Candidate] = (*standing(said), *facts(said), *people(said), *events(said))
+        if _CONFIDED.search(said.text):
+            found = [replace(one, private=True) for one in found]
     elif said.role == "assistant":
         found = persona_events(said)
     else:

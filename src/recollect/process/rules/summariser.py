@@ -6,17 +6,10 @@ from recollect.ingest.secrets import redact
 from recollect.process import summarising
 from recollect.process.salience import Line, Stems, Verbosity
 from recollect.process.services import Detail, Task
-from recollect.process.summarising import Digest, Held, LaneSection
+from recollect.process.summarising import LANE_TITLES, Digest, Held, LaneSection
 from recollect.types import Json, StoredTurn, Summary, Support
 
 _VERBOSITY: dict[Detail, Verbosity] = {"brief": "brief", "normal": "normal", "full": "detailed"}
-_LANE_TITLES: dict[LaneSection, str] = {
-    "goals": "Goals and open questions",
-    "decisions": "Decisions",
-    "facts": "Facts",
-    "outcomes": "Outcomes",
-    "pending": "Pending actions",
-}
 
 
 class RuleSummariser:
@@ -41,14 +34,14 @@ class RuleSummariser:
                 sections = summarising.lane(
                     lines, previous=_sections(task.previous), stems=self._stems, verbosity=verbosity
                 )
-                return _sectioned({name: sections[name] for name in _LANE_TITLES}, _LANE_TITLES)
+                return sectioned([(name, title, sections[name]) for name, title in LANE_TITLES.items()])
             case "spine":
                 held = [
                     Held(text=m.text, type=m.type, importance=m.importance, sources=m.sources)
                     for m in task.memories
                     if m.subject == "user"
                 ]
-                return _sectioned(summarising.spine(held), {})
+                return sectioned([(name, name, entries) for name, entries in summarising.spine(held).items()])
 
 
 def _line(turn: StoredTurn, task: Task) -> Line:
@@ -61,7 +54,7 @@ def _sections(previous: Summary | None) -> dict[LaneSection, tuple[Support, ...]
     if previous is None:
         return None
     resting = {sentence.text: sentence for sentence in previous.sentences}
-    return {name: tuple(_supports(previous.detail.get(name), resting)) for name in _LANE_TITLES}
+    return {name: tuple(_supports(previous.detail.get(name), resting)) for name in LANE_TITLES}
 
 
 def _supports(entries: Json, resting: Mapping[str, Support]) -> list[Support]:
@@ -72,13 +65,9 @@ def _supports(entries: Json, resting: Mapping[str, Support]) -> list[Support]:
     )
 
 
-def _sectioned(sections: Mapping[str, Sequence[Support]], titles: Mapping[str, str]) -> Digest:
-    """A summary in sections: the text is what a person would read, the detail what the assembly shows."""
-    detail: dict[str, Json] = {name: [entry.text for entry in entries] for name, entries in sections.items()}
-    shown = [
-        f"{titles.get(name, name)}: " + " ".join(e.text for e in entries)
-        for name, entries in sections.items()
-        if entries
-    ]
-    sentences = tuple(entry for entries in sections.values() for entry in entries)
+def sectioned(sections: Sequence[tuple[str, str, Sequence[Support]]]) -> Digest:
+    """A summary in sections (name, title, entries): the text is what a person would read, the detail what is shown."""
+    detail: dict[str, Json] = {name: [entry.text for entry in entries] for name, _, entries in sections}
+    shown = [f"{title}: " + " ".join(entry.text for entry in entries) for _, title, entries in sections if entries]
+    sentences = tuple(entry for _, _, entries in sections for entry in entries)
     return Digest(text="\n".join(shown), sentences=sentences, detail=detail)

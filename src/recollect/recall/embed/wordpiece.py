@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from recollect.text.analyse import bound_marks
+
 _MAX_WORD: Final = 64
-_MAX_MARKS: Final = 4
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 _WORD: Final = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+|[^\w\s]|_")
 
@@ -58,13 +59,7 @@ class WordPiece:
 
 def _plain(text: str) -> str:
     """Without accents. Runs of marks are bounded first: ordering them takes time quadratic in their number."""
-    kept: list[str] = []
-    marks = 0
-    for character in text:
-        marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks <= _MAX_MARKS:
-            kept.append(character)
-    decomposed = unicodedata.normalize("NFD", "".join(kept))
+    decomposed = unicodedata.normalize("NFD", bound_marks(text))
     return "".join(character for character in decomposed if not _dropped(character))
 
 

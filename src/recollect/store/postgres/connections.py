@@ -10,6 +10,8 @@ import random
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, LiteralString, TypeVar, cast
 
 import psycopg
@@ -24,7 +26,12 @@ from recollect.store.postgres.rows import Fetched
 Connection = AsyncConnection[tuple[Any, ...]]
 T = TypeVar("T")
 
+# Every statement of a user is served by an index that the user leads, so one plan fits all: planning each call anew costs
+# more than running it (0.25 against 0.10 ms). Without sequential scans, a plan that was made when a table was nearly empty
+# is still right when it is large.
 _SESSION = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
     "search_path": f"{SCHEMA}, public",
     "idle_in_transaction_session_timeout": "60s",
     "statement_timeout": "60s",
@@ -115,6 +122,17 @@ async def run(connection: Connection, statements: Sequence[Statement]) -> list[A
         await cursor.execute(query(each.sql), each.values, prepare=True)
         cursors.append(cursor)
     return cursors
+
+
+async def apply(connection: Connection, statements: Sequence[Statement]) -> None:
+    """Runs statements whose rows nobody asks for; neighbours with the same text go as one with many values."""
+    for sql, group in groupby(statements, key=attrgetter("sql")):
+        values = [each.values for each in group]
+        cursor = connection.cursor()
+        if len(values) == 1:
+            await cursor.execute(query(sql), values[0], prepare=True)
+        else:
+            await cursor.executemany(query(sql), values)
 
 
 async def fetch(cursors: Sequence[AsyncCursor[tuple[Any, ...]]]) -> list[Fetched]:

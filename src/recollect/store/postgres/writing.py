@@ -13,7 +13,7 @@ from recollect.store.postgres import rows
 from recollect.store.postgres.reading import Person, Statement
 from recollect.store.postgres.rows import Values
 from recollect.store.postgres.statements import statement
-from recollect.store.postgres.words import escape
+from recollect.store.postgres.words import embedder_id, escape
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,6 @@ class _Writer:
         if draft.version > 1:
             self.add("retire_turn", id=draft.id, seq=seq)
         self.insert("turn", rows.turn_values(self.person.id, seq, draft, draft.stems, self.person.mark))
-        self.vector(seq, draft.vector)
         return seq
 
     def record(self, draft: RowDraft) -> int:
@@ -92,7 +91,6 @@ class _Writer:
             self.add("retire_record", id=draft.id, seq=seq, at=micros(draft.recorded_at))
         values = rows.record_values(self.person.id, seq, draft, draft.stems, self.person.mark)
         self.record_version(seq, values)
-        self.vector(seq, draft.vector)
         return seq
 
     def record_version(self, seq: int, values: Values) -> None:
@@ -102,9 +100,9 @@ class _Writer:
         if values["sources"]:
             self.add("insert_record_sources", seq=seq, refs=values["sources"])
 
-    def vector(self, seq: int, vector: Vector | None) -> None:
+    def trace(self, name: Literal["trace_turn", "trace_record"], seq: int, vector: Vector | None) -> None:
         if vector is not None:
-            self.add("put_vector", seq=seq, embedder=vector.embedder, data=vector.data)
+            self.add(name, seq=seq, embedder=embedder_id(vector.embedder), vector=vector.data)
 
     def retire(self, identifier: str, seq: int, at: int) -> None:
         self.add("retire_turn", id=identifier, seq=seq)
@@ -116,13 +114,13 @@ class _Writer:
         if turn_ids or record_ids:
             self.add("erase_endings", ids=[*turn_ids, *record_ids])
         if turn_ids:
-            self.add("erase_turn_vectors", ids=turn_ids)
+            self.add("erase_turn_traces", ids=turn_ids)
             self.add("shrink_turns", ids=turn_ids)
             self.add("erase_turns", ids=turn_ids)
         if record_ids:
             self.add("erase_record_entities", ids=record_ids)
             self.add("erase_record_sources", ids=record_ids)
-            self.add("erase_record_vectors", ids=record_ids)
+            self.add("erase_record_traces", ids=record_ids)
             self.add("shrink_records", ids=record_ids)
             self.add("erase_records", ids=record_ids)
 
@@ -137,6 +135,10 @@ def plan(change: Change, person: Person, present: Present, *, after: int, mark: 
     writer = _Writer(person, after)
     turns = tuple(map(writer.turn, change.turns))
     records = tuple(map(writer.record, change.records))
+    for seq, draft in zip(turns, change.turns, strict=True):
+        writer.trace("trace_turn", seq, draft.vector)
+    for seq, draft in zip(records, change.records, strict=True):
+        writer.trace("trace_record", seq, draft.vector)
     live = present.live | {draft.id for draft in (*change.turns, *change.records)}
     for identifier in dict.fromkeys(change.retire):
         if identifier in live:
@@ -184,7 +186,8 @@ def _beside(writer: _Writer, change: Change) -> None:
             expires=micros(change.lease.expires),
         )
     for seq, vector in change.vectors:
-        writer.vector(seq, vector)
+        writer.trace("trace_turn", seq, vector)
+        writer.trace("trace_record", seq, vector)
     for snapshot in change.snapshots:
         writer.statements.append(Statement(statement("put_snapshot"), rows.snapshot_values(user, snapshot)))
     for hash_, text in change.blobs.items():
@@ -214,11 +217,13 @@ def plan_restore(
         if entry.seq in there:
             continue
         if entry.turn is not None:
-            writer.add("retire_turn", id=entry.id, seq=entry.seq)
+            if entry.turn.version > 1:
+                writer.add("retire_turn", id=entry.id, seq=entry.seq)
             writer.insert("turn", rows.turn_values(person.id, entry.seq, entry.turn, entry.stems, person.mark))
             turns[erased_name(entry.id)] = entry.id
         elif entry.row is not None:
-            writer.add("retire_record", id=entry.id, seq=entry.seq, at=micros(entry.at))
+            if entry.row.version > 1:
+                writer.add("retire_record", id=entry.id, seq=entry.seq, at=micros(entry.at))
             values = rows.record_values(person.id, entry.seq, entry.row, entry.stems, person.mark)
             writer.record_version(entry.seq, values)
             records[erased_name(entry.id)] = entry.id

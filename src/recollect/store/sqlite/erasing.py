@@ -33,7 +33,8 @@ def erase_turn(connection: Connection, name: str, *, before: int) -> bool:
             connection.execute(_ERASING["turn_words"], (seq, stems))
         connection.execute(_ERASING["turn"], (seq,))
     _erase_traces(connection, (seq for seq, _ in versions))
-    connection.execute(_ERASING["retirements"], {"id": name, "before": before})
+    if versions:
+        connection.execute(_ERASING["retirements"], {"id": name, "before": before})
     return bool(versions)
 
 
@@ -47,7 +48,8 @@ def erase_record(connection: Connection, name: str, *, before: int) -> bool:
             connection.execute(_ERASING["record_words"], (seq, stems))
         connection.execute(_ERASING["record"], (seq,))
     _erase_traces(connection, (seq for seq, *_ in versions))
-    connection.execute(_ERASING["retirements"], {"id": name, "before": before})
+    if versions:
+        connection.execute(_ERASING["retirements"], {"id": name, "before": before})
     return bool(versions)
 
 

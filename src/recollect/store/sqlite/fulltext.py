@@ -19,6 +19,8 @@ def matches(connection: Connection, query: Matches) -> tuple[Match, ...]:
     """
     if not query.stems or query.limit <= 0:
         return ()
+    if query.loose:
+        return tuple(map(Match._make, connection.execute(_SEARCH[f"loose_{query.target}s"], {"stems": _any(query)})))
     found: list[tuple[float, int]] = []
     for seq, rank in connection.execute(_SEARCH[f"{query.target}s"], _values(query)):
         score = round(-rank, PLACES)
@@ -31,7 +33,7 @@ def matches(connection: Connection, query: Matches) -> tuple[Match, ...]:
 
 def _values(query: Matches) -> dict[str, Value]:
     values: dict[str, Value] = {
-        "stems": " OR ".join(map(_quoted, distinct(query.stems))),
+        "stems": _any(query),
         "known": _LATEST if query.known is None else query.known,
         "any_persona": isinstance(query.persona, Everything),
         "persona": None if isinstance(query.persona, Everything) else query.persona,
@@ -41,6 +43,10 @@ def _values(query: Matches) -> dict[str, Value]:
     if query.target == "record":
         values |= {"any_noun": not query.nouns, "nouns": json.dumps(query.nouns)}
     return values
+
+
+def _any(query: Matches) -> str:
+    return " OR ".join(map(_quoted, distinct(query.stems)))
 
 
 def _quoted(stem: str) -> str:

@@ -7,13 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from recollect import Recipe, Recollect
+from recollect import Recipe, Recollect, pages
 from recollect.assemble import recipe_book
 from recollect.assemble.diff import Difference
 from recollect.assemble.replaying import Trial
 from recollect.clock import micros
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
 from recollect.deliver.http import paging
 from recollect.deliver.http.models import (
     BacktestRequest,
@@ -29,6 +27,7 @@ from recollect.deliver.http.models import (
 )
 from recollect.deliver.http.subjects import Administering, Consulting, Reading, Subject, subject_of
 from recollect.errors import InvalidInput, NotFound
+from recollect.pages import Page
 from recollect.store.base import StoredSnapshot
 from recollect.types import Context, Hit, Json
 
@@ -67,7 +66,7 @@ async def snapshots(
     """The records of past contexts, newest first."""
     found = await _snapshots(subject, limit=limit + 1, before=before, cursor=cursor)
     page = found[:limit]
-    more = cursors.pack(micros(page[-1].at), page[-1].id) if len(found) > limit else None
+    more = pages.pack(micros(page[-1].at), page[-1].id) if len(found) > limit else None
     return reply(Page[Receipt](items=[_receipt(one) for one in page], next=more), Page[Receipt])
 
 
@@ -76,8 +75,8 @@ async def _snapshots(
 ) -> list[StoredSnapshot]:
     if cursor is None:
         return await subject.memory.snapshots(user=subject.user, limit=limit, before=before)
-    at, last = cursors.unpack(cursor, int, str)
-    before = cursors.moment(at) + timedelta(microseconds=1)
+    at, last = pages.unpack(cursor, int, str)
+    before = pages.moment(at) + timedelta(microseconds=1)
     found = await subject.memory.snapshots(user=subject.user, limit=limit + TIES, before=before)
     given_before = [number for number, one in enumerate(found) if one.id == last]
     start = given_before[0] + 1 if given_before else 0

@@ -1,55 +1,55 @@
-"""Forgetting, for a memory that can."""
+"""Forgetting. What is kept ready for the telephone goes with it."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from recollect.deliver import plain
-from recollect.deliver.http.models import Name
-from recollect.deliver.http.subjects import Forgetting, Subject
-from recollect.types import Json
+from recollect.assemble.forgetting import Receipt
+from recollect.deliver.http.channels import Channels
+from recollect.deliver.http.models import ForgetRequest, Name, given, reply
+from recollect.deliver.http.routes.records import SHELVES, Shelf, existing
+from recollect.deliver.http.subjects import Forgetting, Subject, caller_of
+
+router = APIRouter(tags=["forgetting"])
 
 
-@runtime_checkable
-class Forgets(Protocol):
-    """The call of `Recollect` that this needs."""
-
-    async def forget(self, *, user: str, **what: Any) -> object: ...
-
-
-def routers(memory: object) -> list[APIRouter]:
-    """The routes, if this memory can forget."""
-    return [_router()] if isinstance(memory, Forgets) else []
+@router.delete("/v1/users/{user}", response_model=Receipt)
+async def everything(request: Request, subject: Forgetting) -> Response:
+    """Forgets the user, wholly and for good; a receipt without content."""
+    return await _forget(request, subject, everything=True)
 
 
-def _router() -> APIRouter:
-    router = APIRouter(tags=["forgetting"])
-
-    @router.delete("/v1/users/{user}", response_model=dict[str, Json])
-    async def everything(subject: Forgetting) -> Response:
-        """Forgets the user, wholly and for good; a receipt without content."""
-        return await _forget(subject, everything=True)
-
-    @router.delete("/v1/users/{user}/turns/{id}", response_model=dict[str, Json])
-    async def turn(subject: Forgetting, id: Name) -> Response:
-        """Forgets a turn and what was made from it."""
-        return await _forget(subject, turn=id)
-
-    @router.delete("/v1/users/{user}/memories/{id}", response_model=dict[str, Json])
-    async def memory(subject: Forgetting, id: Name) -> Response:
-        """Forgets a memory."""
-        return await _forget(subject, memory=id)
-
-    @router.delete("/v1/users/{user}/entities/{id}", response_model=dict[str, Json])
-    async def entity(subject: Forgetting, id: Name) -> Response:
-        """Forgets somebody or something, and what is known of them."""
-        return await _forget(subject, entity=id)
-
-    return router
+@router.post("/v1/users/{user}/forget", response_model=Receipt)
+async def forget(request: Request, subject: Forgetting, body: ForgetRequest) -> Response:
+    """Forgets one turn, memory, entity, lane or persona, what is before a time, or everything, and all that rests on it."""
+    return await _forget(request, subject, **given(body))
 
 
-async def _forget(subject: Subject, **what: object) -> Response:
-    memory: Any = subject.memory
-    receipt = await memory.forget(user=subject.user, **what)
-    return Response(plain.text(receipt), media_type="application/json")
+@router.delete("/v1/users/{user}/turns/{id}", response_model=Receipt)
+async def turn(request: Request, subject: Forgetting, id: Name) -> Response:
+    """Forgets a turn and what was made from it."""
+    return await _forget(request, subject, turn=id)
+
+
+def _deleting(shelf: Shelf) -> None:
+    async def delete(request: Request, subject: Forgetting, id: Name) -> Response:
+        record = await existing(subject, id, shelf)
+        if shelf.noun == "entity":
+            return await _forget(request, subject, entity=record.key or id)
+        return await _forget(request, subject, memory=id)
+
+    delete.__doc__ = f"Forgets one {shelf.noun} in all its versions."
+    path = f"/v1/users/{{user}}/{shelf.path}/{{id}}"
+    router.delete(path, response_model=Receipt, name=f"forget_{shelf.noun}")(delete)
+
+
+for _shelf in SHELVES:
+    if _shelf.noun != "session":
+        _deleting(_shelf)
+
+
+async def _forget(request: Request, subject: Subject, **what: Any) -> Response:
+    receipt = await subject.memory.forget(user=subject.user, **what)
+    Channels.of(request).forgot(tenant=caller_of(request).tenant, user=subject.user)
+    return reply(receipt, Receipt)

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
+from recollect import pages
 from recollect.deliver.http import paging
 from recollect.deliver.http.models import (
     Head,
@@ -22,6 +21,7 @@ from recollect.deliver.http.models import (
     reply,
 )
 from recollect.deliver.http.subjects import Administering, Asking, Consulting, Reading, Writing
+from recollect.pages import Page
 from recollect.types import Persona, Profile, State
 
 router = APIRouter()
@@ -34,9 +34,9 @@ async def users(tenancy: Administering, limit: paging.Limit = paging.DEFAULT, cu
     """The tenant's users, by name."""
     names = sorted(await tenancy.memory.users())
     if cursor is not None:
-        (last,) = cursors.unpack(cursor, str)
+        (last,) = pages.unpack(cursor, str)
         names = [name for name in names if name > last]
-    more = cursors.pack(names[limit - 1]) if len(names) > limit else None
+    more = pages.pack(names[limit - 1]) if len(names) > limit else None
     return reply(Page[str](items=names[:limit], next=more), Page[str])
 
 

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
+from recollect import pages
 from recollect.deliver.http import models, paging
 from recollect.deliver.http.idempotency import IdempotencyKey, derived
 from recollect.deliver.http.models import Known, Name, Strict, Versions, given, reply
 from recollect.deliver.http.subjects import Changing, Reading, Subject, Writing
 from recollect.errors import NotFound
+from recollect.pages import Page
 from recollect.types import (
     Entity,
     Episode,
@@ -101,7 +101,7 @@ def _listings() -> APIRouter:
             status=_status(status),
             entity=entity,
             limit=limit,
-            after=cursors.place(cursor),
+            after=pages.place(cursor),
             known=known,
         )
         return _page(found, Memory, limit=limit, more=entity is None)
@@ -149,7 +149,7 @@ def _listings() -> APIRouter:
     ) -> Response:
         """Summaries, newest first."""
         found = await subject.memory.summaries(
-            user=subject.user, persona=persona, limit=limit, after=cursors.place(cursor)
+            user=subject.user, persona=persona, limit=limit, after=pages.place(cursor)
         )
         kept = [summary for summary in found if kind in (None, summary.kind)]
         return reply(Page[Summary](items=kept, next=paging.after(found, limit=limit)), Page[Summary])
@@ -182,13 +182,13 @@ async def _listed(
     cursor: str | None,
     **filters: object,
 ) -> Response:
-    found = await call(user=subject.user, limit=limit, after=cursors.place(cursor), **filters)
+    found = await call(user=subject.user, limit=limit, after=pages.place(cursor), **filters)
     return _page(found, cls, limit=limit)
 
 
 def _reading(router: APIRouter, shelf: Shelf) -> None:
     async def read(subject: Reading, id: Name) -> Response:
-        return reply(await _existing(subject, id, shelf), shelf.cls)
+        return reply(await existing(subject, id, shelf), shelf.cls)
 
     read.__doc__ = f"One {shelf.noun}, as it is now."
     router.get("/{id}", response_model=shelf.cls, name=f"read_{shelf.noun}")(read)
@@ -216,7 +216,7 @@ def _changing(router: APIRouter, shelf: Shelf) -> None:
     model = models.change(shelf.noun)
 
     async def update(subject: Changing, id: Name, body: Strict) -> Response:
-        await _existing(subject, id, shelf)
+        await existing(subject, id, shelf)
         return reply(await subject.memory.update(id, user=subject.user, **given(body)), shelf.cls)
 
     update.__annotations__["body"] = model
@@ -239,7 +239,7 @@ def _versions() -> APIRouter:
     return router
 
 
-async def _existing(subject: Subject, id: str, shelf: Shelf) -> Record:
+async def existing(subject: Subject, id: str, shelf: Shelf) -> Record:
     """The live record of that id, if it is of this kind."""
     versions = await subject.memory.history(user=subject.user, id=id)
     live = [record for record in versions if record.retired is None and isinstance(record, shelf.cls)]

@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 
-from recollect.deliver import cursors
-from recollect.deliver.cursors import Page
+from recollect import pages
 from recollect.deliver.http import paging
 from recollect.deliver.http.channels import Channels
 from recollect.deliver.http.idempotency import IdempotencyKey, derived
@@ -24,6 +23,7 @@ from recollect.deliver.http.models import (
 from recollect.deliver.http.service import Service
 from recollect.deliver.http.subjects import Changing, Reading, caller_of, subject_of
 from recollect.errors import NotFound
+from recollect.pages import Page
 from recollect.types import StoredTurn
 
 router = APIRouter(tags=["turns"])
@@ -67,7 +67,7 @@ async def turns(
     cursor: paging.Cursor = None,
 ) -> Response:
     """Turns in the conversation's order."""
-    begin = int(cursors.unpack(cursor, int)[0]) if cursor else after
+    begin = int(pages.unpack(cursor, int)[0]) if cursor else after
     found = await subject.memory.turns(
         user=subject.user,
         ids=id,
@@ -81,7 +81,7 @@ async def turns(
         known=known,
         before=before,
     )
-    more = cursors.pack(found[-1].place) if id is None and before is None and len(found) >= limit else None
+    more = pages.pack(found[-1].place) if id is None and before is None and len(found) >= limit else None
     return reply(Page[StoredTurn](items=found, next=more), Page[StoredTurn])
 
 

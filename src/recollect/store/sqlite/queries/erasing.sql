@@ -51,9 +51,9 @@ SELECT DISTINCT id FROM records WHERE seq < :before
 DELETE FROM snapshots WHERE id = ?
 
 -- name: blob
--- A text.
+-- A text under its hash.
 DELETE FROM blobs WHERE hash = ?
 
 -- name: note
--- A note.
+-- A note by its name.
 DELETE FROM notes WHERE name = ?

@@ -1,0 +1,48 @@
+"""What keeps stored text inside its block, in a context and in the prompts of the work alike.
+
+Three things make stored text data: what a reader cannot see is taken out, links lose their address, and a line that looks
+like a marker gets a backslash in front.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+from recollect.ingest.hygiene import visible
+from recollect.ingest.links import inert
+
+__all__ = ["escaped", "safe"]
+
+_SQUARE: Final = "[［﹇⁅【〔〖〘〚⟦⟬❲⦋⦍⦏⸢⸤⌈⌊⎡⎣❴︹︻"
+_BRACKET: Final = re.compile(f"[{re.escape(_SQUARE)}]")
+_LINE: Final = re.compile(rf"(?m)^([^\w\n{re.escape(_SQUARE)}\\]*)([{re.escape(_SQUARE)}])(.{{0,40}})")
+_SIGNS: Final = b"/\\<[]"
+_COLON: Final = re.compile(r":\S")
+"""Without one of these signs, a colon inside a word or `www`, an ASCII text holds neither a link nor a marker."""
+_SLASHES: Final = frozenset("/\\∕⁄╱⧸⟋")
+
+
+def safe(text: str) -> str:
+    """Stored text as it may stand in a prompt. Doing it twice changes nothing more."""
+    return text if _ordinary(text) else escaped(inert(visible(text)))
+
+
+def _ordinary(text: str) -> bool:
+    """Whether a text is like most of what people write: nothing hidden, no link, no bracket."""
+    if not (text.isascii() and text.isprintable()) or len(text.encode().translate(None, _SIGNS)) < len(text):
+        return False
+    return (":" not in text or _COLON.search(text) is None) and "ww" not in text.lower()
+
+
+def escaped(text: str) -> str:
+    """The text with a backslash before every line's beginning that could pass for a marker."""
+    if _BRACKET.search(text) is None:
+        return text
+    return _LINE.sub(_guarded, text)
+
+
+def _guarded(line: re.Match[str]) -> str:
+    rest = unicodedata.normalize("NFKC", line[3]).lstrip(" \t*_~`\"'")
+    if rest and (rest[0] in _SLASHES or rest[0].isupper() or unicodedata.category(rest[0]) == "Lt"):
+        return f"{line[1]}\\{line[2]}{line[3]}"
+    return line[0]

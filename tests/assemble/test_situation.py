@@ -1,0 +1,68 @@
+"""Times as a person would say them, in the user's own zone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from recollect.assemble.recipe_book import parse
+from recollect.assemble.situation import daypart, filled, span, spoken_date
+from tests.assemble.build import NOW, block, everything, made, memory, recalled
+
+
+@pytest.mark.req("R0.8", "R2.10")
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [
+        (timedelta(seconds=-5), "less than a minute"),
+        (timedelta(seconds=59), "less than a minute"),
+        (timedelta(seconds=60), "1 minute"),
+        (timedelta(minutes=59), "59 minutes"),
+        (timedelta(hours=1, minutes=30), "1 hour"),
+        (timedelta(hours=23), "23 hours"),
+        (timedelta(days=1), "1 day"),
+        (timedelta(days=400), "400 days"),
+    ],
+)
+def test_a_span_is_said_in_its_largest_whole_unit(passed: timedelta, words: str) -> None:
+    assert span(passed) == words
+
+
+@pytest.mark.req("R0.8")
+@pytest.mark.parametrize(
+    ("hour", "words"),
+    [
+        (0, "night"),
+        (4, "night"),
+        (5, "morning"),
+        (11, "morning"),
+        (12, "afternoon"),
+        (17, "evening"),
+        (22, "night"),
+    ],
+)
+def test_the_time_of_day(hour: int, words: str) -> None:
+    assert daypart(datetime(2026, 3, 2, hour, tzinfo=UTC)) == words
+
+
+@pytest.mark.req("R2.10")
+def test_a_date_is_day_month_date_year() -> None:
+    assert spoken_date(datetime(2024, 2, 29, tzinfo=UTC)) == "Thursday, February 29, 2024"
+
+
+@pytest.mark.req("R0.12")
+def test_a_deferred_situation_is_filled_at_delivery_and_nothing_else_is_touched() -> None:
+    recipe = parse('extends = "companion-voice"\nname = "cached"\n[situation]\ndeferred = true')
+    context = made(recipe, everything(recalled=recalled(memory("m", "she types {now} and {since} a lot"))))
+    assert "Current time: {now}" in block(context, "SITUATION").lines
+    assert "Last session: {since} ago" in block(context, "SITUATION").lines
+    later = NOW + timedelta(hours=2)
+    system = filled(context.system, now=later, last_interaction=NOW, zone="Europe/Berlin")
+    assert "Current time: 2026-03-02T20:05:00+01:00\n" in system
+    assert "Last session: 2 hours ago\n" in system
+    assert "she types {now} and {since} a lot" in system
+
+
+def test_a_text_without_a_situation_is_left_alone() -> None:
+    assert filled("{now}", now=NOW, last_interaction=None, zone="UTC") == "{now}"

@@ -1,0 +1,56 @@
+"""Library, service, client and command line cover each other: one table, and nothing outside of it."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from recollect import Recollect
+from recollect.client import Client, SyncClient
+from recollect.deliver.cli.commands import COMMANDS
+from recollect.deliver.http import create_app
+from recollect.deliver.http.calls import CALLS, IN_PROCESS, WITHOUT_CALL
+from recollect.settings import Settings
+from tests.architecture.source import ROOT
+
+LIFE = {"open", "close"}
+ELSEWHERE: dict[str, set[str]] = {"backup": {"progress"}, "reindex": {"progress"}}
+"""Arguments that make no sense from afar."""
+
+
+def calls_of(cls: type) -> dict[str, inspect.Signature]:
+    members = inspect.getmembers(cls, inspect.isfunction)
+    return {name: inspect.signature(call) for name, call in members if not name.startswith("_")}
+
+
+def test_every_call_of_the_library_has_a_route() -> None:
+    assert calls_of(Recollect).keys() == CALLS.keys() | IN_PROCESS.keys()
+    assert CALLS.keys() & IN_PROCESS.keys() == set()
+
+
+def test_every_route_is_of_a_call() -> None:
+    described = create_app(Recollect("unopened"), Settings()).openapi()["paths"]
+    there = {(method.upper(), path) for path, methods in described.items() for method in methods}
+    named = {route for routes in CALLS.values() for route in routes}
+    assert there == named | WITHOUT_CALL.keys()
+
+
+def test_the_client_has_every_call() -> None:
+    assert calls_of(Client).keys() == CALLS.keys() | LIFE
+    assert CALLS.keys() - set(dir(SyncClient)) == set()
+
+
+def test_the_client_takes_the_same_arguments() -> None:
+    ours, theirs = calls_of(Client), calls_of(Recollect)
+    for name in ours:
+        expected = [(p.name, p.kind) for p in theirs[name].parameters.values() if p.name not in ELSEWHERE.get(name, ())]
+        assert [(p.name, p.kind) for p in ours[name].parameters.values()] == expected, name
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_page_shows_every_call_with_its_route_and_command(call: str) -> None:
+    commands = [f"`{command.name}`" for command in COMMANDS if call in command.calls]
+    method, path = CALLS[call][0]
+    row = f"| `{call}` | `{method} {path}` | {', '.join(commands)} |"
+    assert row in (ROOT / "docs" / "http.md").read_text("utf-8"), row

@@ -1,0 +1,253 @@
+"""Channels over HTTP: only who proves to be the platform gets in, once, and in time; and a telephone is answered at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from recollect import Turn
+from recollect.deliver.http.routes.webhooks import SECRET_HEADER
+from recollect.deliver.telegram import SECRET_HEADER as TELEGRAM_HEADER
+from recollect.deliver.voice import signatures
+from recollect.settings import Settings
+from recollect.testing import FakeClock
+from tests.deliver.http.running import Running, running
+
+SECRET = "open-sesame"
+NUMBER = "+49301234567"
+CONFIGURED = Settings.read(
+    {f"RECOLLECT_{name}_SECRET": SECRET for name in ("TELEGRAM", "VOICE", "ELEVENLABS", "VAPI", "RETELL")}
+).model_copy(
+    update={
+        "rate": 0.0,
+        "patience_seconds": 60.0,
+        "telegram_bot": 42,
+        "telegram_persona": "nikita",
+        "voice_persona": "nikita",
+        "vapi_assistant": "assistant-1",
+    }
+)
+HOOKS = (
+    "/v1/telegram/webhook",
+    "/v1/voice/elevenlabs/initiation",
+    "/v1/voice/elevenlabs/post-call",
+    "/v1/voice/vapi",
+    "/v1/voice/retell",
+)
+
+
+@pytest.fixture
+async def open_lines(tmp_path: Path, clock: FakeClock) -> AsyncGenerator[Running]:
+    async with running(str(tmp_path / "memories"), settings=CONFIGURED, clock=clock) as service:
+        service.app.state.channels.line._deadline = 60.0  # However slow the machine is.
+        yield service
+
+
+def update(number: int = 1, text: str = "hello") -> dict[str, Any]:
+    person = {"id": 7, "is_bot": False, "first_name": "Ana"}
+    message = {"message_id": number, "date": 1_772_442_000, "chat": {"id": 7, "type": "private"}, "from": person}
+    return {"update_id": number, "message": {**message, "text": text}}
+
+
+def transcript(clock: FakeClock, *words: str, call: str = "conv-1") -> bytes:
+    said = [
+        {"role": ("user", "agent")[place % 2], "message": text, "time_in_call_secs": place * 5}
+        for place, text in enumerate(words)
+    ]
+    metadata = {
+        "start_time_unix_secs": int(clock().timestamp()),
+        "call_duration_secs": 60,
+        "phone_call": {"external_number": NUMBER},
+    }
+    data = {"conversation_id": call, "agent_id": "a", "transcript": said, "metadata": metadata}
+    return json.dumps({"type": "post_call_transcription", "data": data}).encode()
+
+
+async def ring(http: httpx.AsyncClient, number: str = NUMBER, secret: str = SECRET) -> httpx.Response:
+    return await http.post(
+        "/v1/voice/elevenlabs/initiation", json={"caller_id": number}, headers={SECRET_HEADER: secret}
+    )
+
+
+async def hang_up(http: httpx.AsyncClient, body: bytes, clock: FakeClock, **off: float) -> httpx.Response:
+    header = signatures.sign_elevenlabs(body, secret=SECRET, at=clock() + timedelta(**off))
+    return await http.post(
+        "/v1/voice/elevenlabs/post-call", content=body, headers={signatures.ELEVENLABS_HEADER: header}
+    )
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+async def test_a_channel_without_a_secret_is_not_there(embedded: Running, hook: str) -> None:
+    async with embedded.http() as http:
+        assert (await http.post(hook, json={})).status_code == 404
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+async def test_nobody_gets_in_without_the_secret(open_lines: Running, hook: str) -> None:
+    wrong = {
+        TELEGRAM_HEADER: "wrong",
+        SECRET_HEADER: "wrong",
+        signatures.ELEVENLABS_HEADER: f"t=1772442000,v0={'0' * 64}",
+        signatures.RETELL_HEADER: f"v=1772442000000,d={'0' * 64}",
+        signatures.VAPI_HEADER: "wrong",
+    }
+    async with open_lines.http() as http:
+        for headers in ({}, wrong, {"Authorization": "Bearer x"}):
+            answer = await http.post(hook, json=update(), headers=headers)
+            assert answer.status_code == 401, (hook, headers)
+    assert await open_lines.memory.users() == []
+
+
+@pytest.mark.req("R4.1")
+async def test_telegram_updates_are_remembered_once(open_lines: Running) -> None:
+    async with open_lines.http(None, **{TELEGRAM_HEADER: SECRET}) as http:
+        for number in (1, 2, 2, 1):
+            assert (await http.post(HOOKS[0], json=update(number, f"text {number}"))).status_code == 204
+        for broken in (b"{", b"\xff", b"[]", b'"x"'):
+            answer = await http.post(HOOKS[0], content=broken, headers={"Content-Type": "application/json"})
+            assert answer.status_code in (400, 422)
+        assert (await http.post(HOOKS[0], json={"update_id": 9, "message": {"x": None}})).status_code == 204
+    found = await open_lines.memory.turns(user="telegram:user:7")
+    assert [turn.text for turn in found] == ["text 1", "text 2"]
+    assert {turn.persona for turn in found} == {"nikita"}
+
+
+@pytest.mark.req("R0.12")
+async def test_a_call_is_remembered_once_and_closes_its_session(open_lines: Running, clock: FakeClock) -> None:
+    await open_lines.memory.link("ana", "phone", NUMBER)
+    body = transcript(clock, "Hi, I adopted a cat.", "How lovely! What is it called?", "Miso.")
+    async with open_lines.http() as http:
+        for _ in range(3):
+            assert (await hang_up(http, body, clock)).status_code == 204
+        other = transcript(clock, "Hi, something else.")
+        assert (await hang_up(http, other, clock)).status_code == 204, "a corrected transcript changes nothing"
+    found = await open_lines.memory.turns(user="ana")
+    assert [turn.text for turn in found] == ["Hi, I adopted a cat.", "How lovely! What is it called?", "Miso."]
+    (session,) = await open_lines.memory.sessions(user="ana")
+    assert session.status == "closed"
+
+
+@pytest.mark.parametrize(("off", "status"), [({}, 204), ({"hours": -2}, 401), ({"hours": 2}, 401)])
+async def test_old_and_future_deliveries_are_refused(
+    open_lines: Running, clock: FakeClock, off: dict[str, float], status: int
+) -> None:
+    async with open_lines.http() as http:
+        assert (await hang_up(http, transcript(clock, "hello"), clock, **off)).status_code == status
+        signed = signatures.sign_elevenlabs(b"other", secret=SECRET, at=clock())
+        headers = {signatures.ELEVENLABS_HEADER: signed}
+        answer = await http.post(HOOKS[2], content=transcript(clock, "hello"), headers=headers)
+        assert answer.status_code == 401, "a signature is of one body"
+        broken = b'{"type": "post_call_transcription"'
+        assert (await hang_up(http, broken, clock)).status_code == 400
+
+
+@pytest.mark.req("R0.12")
+async def test_morning_call_text_at_noon_evening_call(open_lines: Running, clock: FakeClock) -> None:
+    """One continuity: what was said on the phone and in text is there when the phone rings again."""
+    await open_lines.memory.link("ana", "phone", NUMBER)
+    token = await open_lines.key()
+    async with open_lines.http(token) as http:
+        assert (await ring(http)).json()["dynamic_variables"]["known_caller"] == "false"
+        body = transcript(clock, "I have an interview at Acme tomorrow.", "Good luck!")
+        assert (await hang_up(http, body, clock)).status_code == 204
+        clock.tick(hours=3)
+        answer = (await ring(http)).json()
+        assert answer["dynamic_variables"]["known_caller"] == "true"
+        loop = {"text": "Ask how the Acme interview went", "kind": "promise", "persona": "nikita"}
+        assert (await http.post("/v1/users/ana/loops", json=loop)).status_code == 201
+        turn = {"user": "ana", "role": "user", "text": "They moved it to Friday.", "persona": "nikita"}
+        assert (await http.post("/v1/turns", json=turn)).status_code == 200
+        await open_lines.app.state.channels.line.settled()
+        clock.tick(hours=6)
+        evening = (await ring(http)).json()
+    prompt = evening["conversation_config_override"]["agent"]["prompt"]["prompt"]
+    assert "Ask how the Acme interview went" in prompt
+    assert "Time since last message: 6 hours" in prompt
+    assert clock().isoformat(timespec="seconds") in prompt
+    assert evening["dynamic_variables"]["memory"] == prompt
+
+
+async def test_a_ring_does_not_wait_for_the_store(
+    open_lines: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every look into the memory hanging, a known caller gets their prompt and a new one the defaults."""
+    memory = open_lines.app.state.channels.line._memory
+    await memory.record(Turn(f"voice:user:{NUMBER}", "user", "I adopted a cat.", persona="nikita"))
+    hanging = asyncio.Event()
+
+    async def hang(*args: object, **options: object) -> None:
+        await hanging.wait()
+
+    async with open_lines.http() as http:
+        first = (await ring(http)).json()
+        monkeypatch.setattr(open_lines.app.state.channels.line, "_deadline", 0.05)
+        for name in ("context", "resolve", "head", "user", "loops", "sessions", "turns"):
+            monkeypatch.setattr(memory, name, hang)
+        answers = await asyncio.gather(*(ring(http) for _ in range(50)))
+        assert all(answer.json() == first for answer in answers)
+        stranger = (await ring(http, number="+1")).json()
+    assert first["dynamic_variables"]["known_caller"] == "true"
+    assert stranger["dynamic_variables"]["known_caller"] == "false"
+
+
+async def test_rings_are_answered_while_everything_else_is_turned_away(tmp_path: Path, clock: FakeClock) -> None:
+    busy = CONFIGURED.model_copy(update={"concurrency": 1, "waiting": 0})
+    async with running(str(tmp_path / "memories"), settings=busy, clock=clock) as service:
+        token = await service.key()
+        started, finish = asyncio.Event(), asyncio.Event()
+
+        async def hang(**asked: object) -> list[object]:
+            started.set()
+            await finish.wait()
+            return []
+
+        memory: Any = service.app.state.service.memory("default")
+        memory.search = hang
+        async with service.http(token) as http:
+            slow = asyncio.create_task(http.post("/v1/search", json={"user": "ana", "query": "x"}))
+            await started.wait()
+            refused = await http.post("/v1/context", json={"user": "ana", "message": "yes"})
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+            assert (await ring(http)).status_code == 200
+            assert (await http.get("/healthz")).status_code == 200
+            finish.set()
+            assert (await slow).status_code == 200
+
+
+async def test_vapi_and_retell(open_lines: Running, clock: FakeClock) -> None:
+    await open_lines.memory.record(Turn(f"voice:user:{NUMBER}", "user", "I adopted a cat.", persona="nikita"))
+    async with open_lines.http() as http:
+        asked = {"message": {"type": "assistant-request", "call": {"id": "c", "customer": {"number": NUMBER}}}}
+        answer = await http.post(HOOKS[3], json=asked, headers={signatures.VAPI_HEADER: SECRET})
+        assert answer.json()["assistantId"] == "assistant-1"
+        assert answer.json()["assistantOverrides"]["variableValues"]["known_caller"] == "true"
+        other = await http.post(HOOKS[3], json={"message": {"type": "x"}}, headers={signatures.VAPI_HEADER: SECRET})
+        assert other.json() == {}
+        inbound = json.dumps({"event": "call_inbound", "call_inbound": {"from_number": NUMBER}}).encode()
+        signed = {signatures.RETELL_HEADER: signatures.sign_retell(inbound, secret=SECRET, at=clock())}
+        answer = await http.post(HOOKS[4], content=inbound, headers=signed)
+        assert answer.json()["call_inbound"]["dynamic_variables"]["known_caller"] == "true"
+        clock.tick(hours=1)
+        assert (await http.post(HOOKS[4], content=inbound, headers=signed)).status_code == 401, "played back later"
+
+
+async def test_what_was_forgotten_is_not_said_on_the_telephone(open_lines: Running, clock: FakeClock) -> None:
+    user = f"voice:user:{NUMBER}"
+    await open_lines.memory.add("loop", user=user, text="Ask about the xyzzy", persona="nikita")
+    async with open_lines.http(await open_lines.key()) as http:
+        assert "xyzzy" in (await ring(http)).text
+        (loop,) = await open_lines.memory.loops(user=user)
+        assert (await http.delete(f"/v1/users/{user}/loops/{loop.id}")).status_code == 200
+        assert "xyzzy" not in (await ring(http)).text
+        await open_lines.memory.add("loop", user=user, text="Ask about the plugh", persona="nikita")
+        await open_lines.app.state.channels.line.refresh()
+        assert "plugh" in (await ring(http)).text, "written by another process, seen by the refreshing"
+        assert (await http.delete(f"/v1/users/{user}")).status_code == 200
+        assert (await ring(http)).json()["dynamic_variables"]["known_caller"] == "false"

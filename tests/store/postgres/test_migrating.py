@@ -1,0 +1,108 @@
+"""The schema: made once however many start at once, whole or not at all, and the same however it came about."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from contextlib import suppress
+
+import psycopg
+
+from recollect.errors import StoreError
+from recollect.store.base import Change, UserKey, Window
+from recollect.store.postgres import PostgresStore
+from recollect.store.postgres.connections import query
+from recollect.store.postgres.layout import SCHEMA
+from recollect.testing import put, turn_draft
+from tests.effort import count
+from tests.stores import made_database
+
+ANA = UserKey("default", "ana")
+
+DESCRIPTION = query(f"""
+select 'column', c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull::text
+from pg_class c join pg_attribute a on a.attrelid = c.oid
+where c.relnamespace = '{SCHEMA}'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0
+union all
+select 'index', tablename::text, indexname::text, indexdef, '' from pg_indexes where schemaname = '{SCHEMA}'
+union all
+select 'policy', tablename::text, policyname::text, coalesce(qual, '') || coalesce(with_check, ''), roles::text
+from pg_policies where schemaname = '{SCHEMA}'
+union all
+select 'function', proname::text, pg_get_userbyid(proowner)::text, prosrc, proacl::text
+from pg_proc where pronamespace = '{SCHEMA}'::regnamespace
+union all
+select 'table', relname::text, relrowsecurity::text, relforcerowsecurity::text, relacl::text
+from pg_class where relnamespace = '{SCHEMA}'::regnamespace and relkind in ('r', 'p')
+union all
+select 'migration', kind, number::text, name, digest from {SCHEMA}.migrations
+order by 1, 2, 3, 4
+""")
+
+
+def description(url: str) -> list[tuple[object, ...]]:
+    """Everything that makes up the schema."""
+    with psycopg.connect(url) as connection:
+        return connection.execute(DESCRIPTION).fetchall()
+
+
+async def opened_and_closed(url: str) -> None:
+    store = PostgresStore(url)
+    await store.open()
+    await store.close()
+
+
+async def test_many_who_start_at_once_make_one_schema(empty_database: str, postgres_admin_url: str) -> None:
+    await asyncio.gather(*(opened_and_closed(empty_database) for _ in range(6)))
+    with made_database(postgres_admin_url) as other:
+        await opened_and_closed(other)
+        assert description(empty_database) == description(other)
+
+
+async def test_databases_of_one_server_may_start_at_once(postgres_admin_url: str) -> None:
+    """Roles belong to the server, so that starters in different databases meet there."""
+    with made_database(postgres_admin_url) as one, made_database(postgres_admin_url) as two:
+        await asyncio.gather(opened_and_closed(one), opened_and_closed(two))
+        assert description(one) == description(two)
+
+
+async def test_opening_again_changes_nothing(empty_database: str) -> None:
+    await opened_and_closed(empty_database)
+    before = description(empty_database)
+    await opened_and_closed(empty_database)
+    assert description(empty_database) == before
+
+
+async def test_a_migration_that_is_killed_leaves_all_or_nothing(
+    postgres_admin_url: str, empty_database: str, rng: random.Random
+) -> None:
+    """F12: at any moment; the next start finishes it, and the schema is the one of an undisturbed start."""
+    await opened_and_closed(empty_database)
+    wanted = description(empty_database)
+    for _ in range(count(test=5, soak=50)):
+        with made_database(postgres_admin_url) as url:
+            opening = asyncio.create_task(opened_and_closed(url))
+            await asyncio.sleep(rng.uniform(0.01, 0.6))
+            with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
+                admin.execute(
+                    "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s",
+                    (url.rsplit("/", maxsplit=1)[1],),
+                )
+            with suppress(StoreError):
+                await opening
+            with psycopg.connect(url) as connection:
+                exists = connection.execute("select to_regclass(%s)", (f"{SCHEMA}.heads",)).fetchone() != (None,)
+            if exists:
+                assert description(url) == wanted
+            await opened_and_closed(url)
+            assert description(url) == wanted
+            await works(url)
+
+
+async def works(url: str) -> None:
+    store = PostgresStore(url)
+    await store.open()
+    await put(store.user(ANA), Change(turns=(turn_draft("t1"),)))
+    answers = await store.user(ANA).read(window := Window(limit=9))
+    assert [turn.id for turn in answers[window]] == ["t1"]
+    await store.close()

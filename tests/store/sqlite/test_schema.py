@@ -1,0 +1,138 @@
+"""The schema is what the migrations make it, and a file without one is damaged."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import SchemaMismatch, StoreCorrupt
+from recollect.store.base import Change, Head, UserKey
+from recollect.store.sqlite.driver import CACHE_KIB, WAL_PAGES, connect, in_memory
+from recollect.store.sqlite.layout import Layout, companions_of
+from recollect.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of
+from recollect.store.sqlite.store import SqliteStore
+from recollect.testing import put, turn_draft
+from scripts.sqlite_schema import FOLDER, KINDS, schema
+
+ANA = UserKey("default", "ana")
+SECOND = Migration(2, "second", "CREATE TABLE second (a TEXT) STRICT; INSERT INTO second VALUES ('x');")
+BROKEN = Migration(3, "broken", "CREATE TABLE third (a TEXT) STRICT; INSERT INTO nowhere VALUES ('x');")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_written_schema_is_that_of_all_migrations(kind: str) -> None:
+    found = {one: schema(one) for one in KINDS}
+    assert (FOLDER / f"{kind}.sql").read_text(encoding="utf-8") == {str(key): text for key, text in found.items()}[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_migrations_are_numbered_from_one(kind: str) -> None:
+    steps = {str(one): migrations(one) for one in KINDS}[kind]
+    assert [step.number for step in steps] == list(range(1, len(steps) + 1))
+
+
+def test_a_migration_and_its_record_are_committed_together() -> None:
+    with closing(in_memory()) as connection:
+        steps = (*migrations("user"), SECOND, BROKEN)
+        with pytest.raises(Exception, match="nowhere"):
+            migrate(connection, steps)
+        assert schema_of(connection) == 2
+        assert connection.execute("SELECT max(number) FROM migrations").get == 2
+        assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'third'").get == 0
+        assert not connection.in_transaction
+
+
+def test_migrating_again_changes_nothing() -> None:
+    with closing(in_memory()) as connection:
+        migrate(connection, (*migrations("user"), SECOND))
+        migrate(connection, (*migrations("user"), SECOND))
+        assert connection.execute("SELECT count(*) FROM second").get == 1
+
+
+def test_a_newer_schema_is_refused() -> None:
+    with closing(in_memory()) as connection:
+        migrate(connection, (*migrations("user"), SECOND))
+        with pytest.raises(SchemaMismatch, match=f"schema 2, .* up to {newest('user')}"):
+            migrate(connection, migrations("user"))
+
+
+async def _made(folder: Path) -> Path:
+    store = SqliteStore(folder)
+    await store.open()
+    await put(store.user(ANA), Change(turns=(turn_draft("t1"),)))
+    await store.close()
+    return Layout(folder).user(ANA.digest)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database, but long enough to look like one" * 100])
+async def test_what_is_no_data_file_is_damage(tmp_path: Path, content: bytes) -> None:
+    (await _made(tmp_path)).write_bytes(content)
+    store = SqliteStore(tmp_path)
+    await store.open()
+    with pytest.raises(StoreCorrupt, match="restore it from a backup"):
+        await store.user(ANA).read(Head())
+    with pytest.raises(StoreCorrupt, match="restore it from a backup"):
+        await put(store.user(ANA), Change(turns=(turn_draft("t2"),)))
+    await store.close()
+
+
+async def test_another_users_file_is_damage(tmp_path: Path) -> None:
+    path = await _made(tmp_path)
+    bob = UserKey("default", "bob")
+    target = Layout(tmp_path).user(bob.digest)
+    target.parent.mkdir(exist_ok=True)
+    path.rename(target)
+    store = SqliteStore(tmp_path)
+    await store.open()
+    with pytest.raises(StoreCorrupt, match="belongs to another user"):
+        await store.user(bob).read(Head())
+    await store.close()
+
+
+async def test_a_file_that_was_being_made_is_no_obstacle(tmp_path: Path) -> None:
+    path = Layout(tmp_path).user(ANA.digest)
+    path.parent.mkdir(parents=True)
+    for half in (path.with_suffix(".new"), *companions_of(path)):
+        half.write_bytes(b"half a file")
+    store = SqliteStore(tmp_path)
+    await store.open()
+    assert (await store.user(ANA).read(Head()))[Head()] == 0
+    assert (await put(store.user(ANA), Change(turns=(turn_draft("t1"),)))).head == 1
+    assert await store.catalog.users() == (ANA,)
+    await store.close()
+
+
+async def test_a_file_that_lost_its_last_entries_is_damage(tmp_path: Path) -> None:
+    folder = tmp_path / "memories"
+    store = SqliteStore(folder)
+    await store.open()
+    for name in ("t1", "t2"):
+        await put(store.user(ANA), Change(turns=(turn_draft(name),)))
+    await store.backup(str(tmp_path / "backup"))
+    await put(store.user(ANA), Change(turns=(turn_draft("t3"),)))
+    await store.close()
+    Layout(folder).user(ANA.digest).write_bytes(Layout(tmp_path / "backup").user(ANA.digest).read_bytes())
+    store = SqliteStore(folder)
+    await store.open()
+    with pytest.raises(StoreCorrupt, match="ends at entry 2, but 3 was acknowledged"):
+        await store.user(ANA).read(Head())
+    await store.close()
+
+
+def test_files_are_kept_as_promised(tmp_path: Path) -> None:
+    expected = {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "page_size": 16_384,
+        "secure_delete": 1,
+        "cell_size_check": 1,
+        "trusted_schema": 0,
+        "cache_size": -CACHE_KIB,
+        "wal_autocheckpoint": WAL_PAGES,
+        "journal_size_limit": WAL_PAGES * 16_384,
+    }
+    with closing(connect(tmp_path / "a.db", create=True)) as connection:
+        migrate(connection, migrations("user"))
+        assert {name: connection.pragma(name) for name in expected} == expected
+        assert connection.execute("SELECT v FROM turn_words_config WHERE k = 'secure-delete'").get == 1
+        assert connection.execute("PRAGMA checksum_verification").get == "1"
