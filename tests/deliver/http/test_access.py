@@ -67,6 +67,7 @@ async def test_without_a_valid_key_every_route_is_closed(embedded: Running) -> N
 async def test_a_path_that_is_not_there_needs_a_key_as_well(embedded: Running) -> None:
     async with embedded.http() as http:
         assert (await http.get("/v1/nothing")).status_code == 401
+        assert (await http.get("/inspect/nothing")).status_code == 303
         page = await http.get("/")
         assert (page.status_code, page.content) == (303, b""), "people are shown where to sign in"
     async with embedded.http(await embedded.key()) as http:

@@ -57,7 +57,10 @@ _REASONS: Final = (
     (re.compile(r"duplicate of the quoted reply"), "it is the quoted reply"),
     (re.compile(r"duplicate of (?:turn )?(\S+) in (\w+)"), r"\1 says the same in \2 already"),
     (re.compile(r"beyond the last (\d+) turns"), r"older than the last \1 turns, which is all the recipe shows"),
-    (re.compile(r"stale"), "no longer true at that moment"),
+    (re.compile(r"ranked below the best"), "the recipe takes the best few, and others ranked higher"),
+    (re.compile(r"expired"), "its time is over"),
+    (re.compile(r"used"), "an earlier answer used it already"),
+    (re.compile(r"stale.*"), "no longer true at that moment"),
     (re.compile(r"other lane"), "said in another thread"),
     (re.compile(r"quarantined"), "quarantined: it reads like an instruction and did not come from the user"),
 )
