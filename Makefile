@@ -15,10 +15,10 @@ ARGS ?=
 WORKERS ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak lint format bench lock docs screenshots clean
+.PHONY: help demo test soak soak-load sbom lint format bench lock docs screenshots clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/run.stamp ## record a conversation of several days and show the context a model would get
 	@$(BIN)/recollect demo $(ARGS)
@@ -27,9 +27,19 @@ test: $(VENV)/test.stamp ## run the tests
 	@scripts/install_chromium.sh
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-soak: $(VENV)/test.stamp ## run the same tests with the full counts (long, seeded, the seed is printed)
+soak: $(VENV)/test.stamp ## run the same tests with the full counts, print the table of promises, check that the suite bites
 	@scripts/install_chromium.sh
-	RECOLLECT_TEST_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) --timeout 7200 $(ARGS)
+	RECOLLECT_TEST_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) --timeout 36000 $(ARGS)
+	$(BIN)/python scripts/mutation_check.py
+
+# `make soak-load MINUTES=5` is a short one.
+MINUTES ?= 120
+soak-load: $(VENV)/test.stamp ## two hours of mixed load on the service and its worker, on both stores, plotted to SVG
+	$(BIN)/python scripts/soak_load.py --minutes $(MINUTES) --store sqlite
+	$(BIN)/python scripts/soak_load.py --minutes $(MINUTES) --store postgres
+
+sbom: $(VENV)/test.stamp ## write sbom.cdx.json (CycloneDX) and docs/licences.md from the locks
+	$(BIN)/python scripts/sbom.py
 
 lint: $(VENV)/dev.stamp ## check style and types
 	$(BIN)/ruff check .

@@ -168,7 +168,7 @@ def test_no_user_ever_sees_another_ones_word(
 
 
 CANCELLING_USERS = 50
-REQUESTS = count(test=400, soak=10_000)
+REQUESTS = count(test=1_000, soak=10_000)
 
 
 @pytest.fixture
