@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,17 +50,19 @@ def locked(text: str) -> dict[str, tuple[str, tuple[str, ...]]]:
 def licence_of(name: str) -> str:
     """As the installed package says: its expression, its classifier, or the first line of its field."""
     try:
-        about = metadata.metadata(name)
+        about: Any = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return UNKNOWN
-    expression = about.get("License-Expression")
+    expression = str(about.get("License-Expression") or "")
     if expression:
         return expression
-    classifiers = [c.rsplit(" :: ", 1)[1] for c in about.get_all("Classifier") or [] if c.startswith("License :: ")]
+    classifiers: list[str] = [
+        c.rsplit(" :: ", 1)[1] for c in about.get_all("Classifier") or [] if c.startswith("License :: ")
+    ]
     named = [c for c in classifiers if c != "OSI Approved"]
     if named:
         return " OR ".join(sorted(named))
-    return (about.get("License") or "").strip().split("\n")[0][:60] or UNKNOWN
+    return str(about.get("License") or "").strip().split("\n")[0][:60] or UNKNOWN
 
 
 def packages() -> list[Package]:

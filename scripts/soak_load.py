@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import httpx
 
@@ -147,8 +148,8 @@ async def run(arguments: argparse.Namespace, folder: Path, data: str) -> list[Sa
     program = [sys.executable, "-m", "recollect.deliver.cli"]
     token = _token(environment)
     log = (folder / "service.log").open("wb")
-    service = subprocess.Popen([*program, "serve", "--port", str(port)], env=environment, stdout=log, stderr=log)
-    worker = subprocess.Popen([*program, "work"], env=environment, stdout=log, stderr=log)
+    service = _started([*program, "serve", "--port", str(port)], environment, log)
+    worker = _started([*program, "work"], environment, log)
     samples: list[Sample] = []
     load = Load()
     try:
@@ -175,6 +176,10 @@ async def run(arguments: argparse.Namespace, folder: Path, data: str) -> list[Sa
     if bad:
         raise SystemExit(f"FAILED: answered {bad}")
     return samples
+
+
+def _started(command: list[str], environment: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, env=environment, stdout=log, stderr=log)
 
 
 def _token(environment: dict[str, str]) -> str:
@@ -225,7 +230,8 @@ def svg(samples: Sequence[Sample]) -> str:
     width, height, left = 900, 150, 70
     last = max((sample.seconds for sample in samples), default=1.0)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(charts)}" font-family="sans-serif" font-size="12">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(charts)}"'
+        ' font-family="sans-serif" font-size="12">'
     ]
     for row, (name, title) in enumerate(charts):
         values = [float(getattr(sample, name)) for sample in samples] or [0.0]

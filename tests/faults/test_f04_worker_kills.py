@@ -53,7 +53,9 @@ async def effects(store: Store, key: UserKey) -> list[tuple[object, ...]]:
     entries = (await store.user(key).read(log))[log]
     rows = [entry.row for entry in entries if entry.row is not None]
     gone = [entry.id for entry in entries if entry.op == "retire"]
-    written: list[tuple[object, ...]] = [(row.noun, row.id, row.version, row.text, row.status, row.sources) for row in rows]
+    written: list[tuple[object, ...]] = [
+        (row.noun, row.id, row.version, row.text, row.status, row.sources) for row in rows
+    ]
     ended: list[tuple[object, ...]] = [("retired", name) for name in gone]
     return sorted(written, key=repr) + sorted(ended, key=repr)
 

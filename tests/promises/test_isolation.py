@@ -192,7 +192,7 @@ async def crowd(store_url: str) -> AsyncIterator[Recollect]:
 @pytest.mark.promise("F14", tries=REQUESTS)
 async def test_f14_a_cancelled_request_leaks_nothing(crowd: Recollect, rng: Any) -> None:
     """Clients give up at any moment, fifty users at once; no answer ever holds somebody else's word."""
-    words = [canary(n) for n in range(CANCELLING_USERS)]
+    words: list[str] = [canary(n) for n in range(CANCELLING_USERS)]
     cancelled = 0
 
     async def ask(number: int) -> None:

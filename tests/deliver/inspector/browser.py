@@ -91,7 +91,10 @@ def visitor(
     """A fresh browser window that has not signed in."""
     scheme: Literal["dark", "light"] = "dark" if dark else "light"
     context = browser.new_context(
-        color_scheme=scheme, viewport={"width": width, "height": height}, reduced_motion="reduce", service_workers="block"
+        color_scheme=scheme,
+        viewport={"width": width, "height": height},
+        reduced_motion="reduce",
+        service_workers="block",
     )
     context.set_default_timeout(20_000)
     page, seen = context.new_page(), Seen()
@@ -100,7 +103,9 @@ def visitor(
 
 
 @contextmanager
-def signed_in(browser: Browser, served: Served, *, key: str | None = None, **window: Any) -> Generator[Person, None, None]:
+def signed_in(
+    browser: Browser, served: Served, *, key: str | None = None, **window: Any
+) -> Generator[Person, None, None]:
     context, page, seen = visitor(browser, served, **window)
     page.goto(served.url + "/")
     page.get_by_label("Key").fill(key or served.key())

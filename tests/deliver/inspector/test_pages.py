@@ -124,7 +124,9 @@ def test_the_slider_replays(person: Person) -> None:
     expect(page.locator("#at .exchange")).to_contain_text("I got it. I GOT IT.")
     expect(page.locator("#at .how")).to_contain_text("assembled again, knowing only what was known then")
     place = next(turn.place for turn in _turns(person) if turn.id == "mon-07")
-    slider.evaluate(f"slider => {{ slider.value = {place}; slider.dispatchEvent(new Event('input', {{bubbles: true}})) }}")
+    slider.evaluate(
+        f"slider => {{ slider.value = {place}; slider.dispatchEvent(new Event('input', {{bubbles: true}})) }}"
+    )
     expect(page.locator("#at .exchange")).to_contain_text("why?")
     expect(page.locator("#at .how")).to_contain_text("byte for byte")
     expect(page.get_by_role("heading", name="Since the message before")).to_be_visible()

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations, pairwise
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, get_args
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from recollect import Recollect, keys, pages
+from recollect import keys, pages
 from recollect.deliver.http import paging
 from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.service import Service
@@ -18,7 +18,7 @@ from recollect.deliver.inspector.graph import graph
 from recollect.deliver.inspector.links import Links
 from recollect.deliver.inspector.pages import Page, is_piece, page
 from recollect.deliver.inspector.visits import Form, form, looking
-from recollect.errors import InvalidInput, NotFound, RecollectError
+from recollect.errors import InvalidInput, NotFound
 from recollect.text.slugs import slug
 from recollect.types import Entity, Json, Loop, Memory, Record, State
 
@@ -38,15 +38,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "drop": {"status": "dropped"},
     "reopen": {"status": "open"},
 }
-
-
-@runtime_checkable
-class Merges(Protocol):
-    """The calls by which a person corrects who is who, for a memory that has them."""
-
-    async def merge(self, *, user: str, entities: Any) -> Any: ...
-
-    async def split(self, *, user: str, entity: str, name: str) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +133,7 @@ async def merge(request: Request) -> Response:
     """Says that two entities are one; the first is kept."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
-    who = _merging(subject.memory)
+    who = subject.memory
     await who.merge(user=subject.user, entities=[filled["keep"], filled["other"]])
     return RedirectResponse(Links(subject.user)("memory", tab="entities"), status_code=303)
 
@@ -152,7 +143,7 @@ async def split(request: Request) -> Response:
     """Says that a name is somebody else."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
-    await _merging(subject.memory).split(user=subject.user, entity=filled["entity"], name=filled["name"])
+    await subject.memory.split(user=subject.user, entity=filled["entity"], name=filled["name"])
     return RedirectResponse(Links(subject.user)("memory", tab="entities"), status_code=303)
 
 
@@ -205,7 +196,7 @@ async def _entities(subject: Subject) -> dict[str, Any]:
         "counted": counted,
         "graph": graph(everyone, named),
         "alike": alike(everyone),
-        "can_merge": isinstance(memory, Merges),
+        "can_merge": True,
     }
 
 
@@ -272,12 +263,6 @@ def _changes(filled: Form) -> dict[str, Any]:
     if action not in CHANGES:
         raise InvalidInput(f"there is no action {action!r}")
     return CHANGES[action]
-
-
-def _merging(memory: Recollect) -> Merges:
-    if not isinstance(memory, Merges):
-        raise RecollectError("This memory cannot merge entities.")
-    return memory
 
 
 def _as_memory(record: Record) -> Memory:
