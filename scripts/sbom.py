@@ -52,14 +52,14 @@ def licence_of(name: str) -> str:
         about = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return UNKNOWN
-    expression = about.get("License-Expression")
-    if expression:
-        return expression
+    given = {field: about[field] for field in ("License-Expression", "License") if field in about}
+    if "License-Expression" in given:
+        return given["License-Expression"]
     classifiers = [c.rsplit(" :: ", 1)[1] for c in about.get_all("Classifier") or [] if c.startswith("License :: ")]
     named = [c for c in classifiers if c != "OSI Approved"]
     if named:
         return " OR ".join(sorted(named))
-    return (about.get("License") or "").strip().split("\n")[0][:60] or UNKNOWN
+    return given.get("License", "").strip().split("\n")[0][:60] or UNKNOWN
 
 
 def packages() -> list[Package]:
