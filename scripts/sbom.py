@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,19 +49,17 @@ def locked(text: str) -> dict[str, tuple[str, tuple[str, ...]]]:
 def licence_of(name: str) -> str:
     """As the installed package says: its expression, its classifier, or the first line of its field."""
     try:
-        about: Any = metadata.metadata(name)
+        about = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return UNKNOWN
-    expression = str(about.get("License-Expression") or "")
-    if expression:
-        return expression
-    classifiers: list[str] = [
-        c.rsplit(" :: ", 1)[1] for c in about.get_all("Classifier") or [] if c.startswith("License :: ")
-    ]
+    given = {field: about[field] for field in ("License-Expression", "License") if field in about}
+    if "License-Expression" in given:
+        return given["License-Expression"]
+    classifiers = [c.rsplit(" :: ", 1)[1] for c in about.get_all("Classifier") or [] if c.startswith("License :: ")]
     named = [c for c in classifiers if c != "OSI Approved"]
     if named:
         return " OR ".join(sorted(named))
-    return str(about.get("License") or "").strip().split("\n")[0][:60] or UNKNOWN
+    return given.get("License", "").strip().split("\n")[0][:60] or UNKNOWN
 
 
 def packages() -> list[Package]:

@@ -22,10 +22,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import httpx
 
@@ -34,26 +34,13 @@ sys.path.insert(0, str(ROOT))
 USERS = 40
 CLIENTS = 4
 EVERY_SECONDS = 5.0
+PROGRAM = (sys.executable, "-c", "from recollect.deliver.cli import main; main()")
 GROWTH_MB_PER_HOUR = 1.0
 WAL_MB = 64.0
-WORDS = [
-    "river",
-    "garden",
-    "bread",
-    "music",
-    "sister",
-    "work",
-    "train",
-    "rain",
-    "book",
-    "friend",
-    "summer",
-    "office",
-    "dinner",
-    "dog",
-    "holiday",
-    "piano",
-]
+WORDS = (
+    "river", "garden", "bread", "music", "sister", "work", "train", "rain", "book", "friend", "summer", "office",
+    "dinner", "dog", "holiday", "piano",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -140,19 +127,29 @@ async def client(http: httpx.AsyncClient, chance: random.Random, load: Load, unt
         load.answers[answer.status_code] += 1
 
 
+@contextmanager
+def running(data: str, folder: Path, port: int) -> Generator[tuple[int, int, str]]:
+    """The service and a worker, as they run in production: their process ids and a key."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "RECOLLECT_DATA": data, "RECOLLECT_RATE": "0"}
+    token = _token(environment)
+    with (folder / "service.log").open("wb") as log:
+        service = subprocess.Popen([*PROGRAM, "serve", "--port", str(port)], env=environment, stdout=log, stderr=log)
+        worker = subprocess.Popen([*PROGRAM, "work"], env=environment, stdout=log, stderr=log)
+        try:
+            yield service.pid, worker.pid, token
+        finally:
+            for process in (service, worker):
+                process.send_signal(signal.SIGTERM)
+                process.wait(30)
+
+
 async def run(arguments: argparse.Namespace, folder: Path, data: str) -> list[Sample]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "RECOLLECT_DATA": data, "RECOLLECT_RATE": "0"}
-    program = [sys.executable, "-m", "recollect.deliver.cli"]
-    token = _token(environment)
-    log = (folder / "service.log").open("wb")
-    service = _started([*program, "serve", "--port", str(port)], environment, log)
-    worker = _started([*program, "work"], environment, log)
     samples: list[Sample] = []
     load = Load()
-    try:
+    with running(data, folder, port) as (service, worker, token):
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=30) as http:
             await _ready(http)
@@ -164,13 +161,8 @@ async def run(arguments: argparse.Namespace, folder: Path, data: str) -> list[Sa
             ]
             while time.monotonic() < until:
                 await asyncio.sleep(min(EVERY_SECONDS, max(until - time.monotonic(), 0.1)))
-                samples.append(_look(begun, service.pid, worker.pid, folder, load))
+                samples.append(_look(begun, service, worker, folder, load))
             await asyncio.gather(*clients)
-    finally:
-        for process in (service, worker):
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
-        log.close()
     print(f"answers by status: {dict(sorted(load.answers.items()))}")
     bad = {status: n for status, n in load.answers.items() if status == 0 or (status >= 500 and status != 503)}
     if bad:
@@ -178,12 +170,8 @@ async def run(arguments: argparse.Namespace, folder: Path, data: str) -> list[Sa
     return samples
 
 
-def _started(command: list[str], environment: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-
-
 def _token(environment: dict[str, str]) -> str:
-    command = [sys.executable, "-m", "recollect.deliver.cli", "keys", "create", "--label", "soak"]
+    command = [*PROGRAM, "keys", "create", "--label", "soak"]
     scopes = [word for scope in ("read", "write", "forget") for word in ("--scope", scope)]
     made = subprocess.run([*command, *scopes], env=environment, check=True, capture_output=True, text=True)
     return made.stdout.strip()
@@ -219,32 +207,31 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
     return statistics.linear_regression([x for x, _ in points], [y for _, y in points]).slope * 3600
 
 
+CHARTS = (
+    ("memory_mb", "memory, MB"),
+    ("descriptors", "descriptors"),
+    ("wal_mb", "write-ahead log, MB"),
+    ("p95_ms", "p95, ms"),
+)
+WIDTH, HEIGHT, LEFT, RIGHT = 900, 150, 70, 880
+
+
 def svg(samples: Sequence[Sample]) -> str:
     """Four curves, one below the other, without any library."""
-    charts = (
-        ("memory_mb", "memory, MB"),
-        ("descriptors", "descriptors"),
-        ("wal_mb", "write-ahead log, MB"),
-        ("p95_ms", "p95, ms"),
-    )
-    width, height, left = 900, 150, 70
     last = max((sample.seconds for sample in samples), default=1.0)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(charts)}"'
-        ' font-family="sans-serif" font-size="12">'
-    ]
-    for row, (name, title) in enumerate(charts):
+    size = f'width="{WIDTH}" height="{HEIGHT * len(CHARTS)}"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">']
+    for row, (name, title) in enumerate(CHARTS):
         values = [float(getattr(sample, name)) for sample in samples] or [0.0]
-        top, base = max(*values, 1e-9) * 1.1, (row + 1) * height - 25
+        top, base = max(*values, 1e-9) * 1.1, (row + 1) * HEIGHT - 25
         spots = " ".join(
-            f"{left + sample.seconds / last * (width - left - 20):.1f},{base - value / top * (height - 50):.1f}"
+            f"{LEFT + sample.seconds / last * (RIGHT - LEFT):.1f},{base - value / top * (HEIGHT - 50):.1f}"
             for sample, value in zip(samples, values, strict=False)
         )
-        parts.append(
-            f'<text x="8" y="{row * height + 18}">{title}: last {values[-1]:.1f}, most {max(values):.1f}</text>'
-        )
-        parts.append(f'<line x1="{left}" y1="{base}" x2="{width - 20}" y2="{base}" stroke="#999"/>')
-        parts.append(f'<text x="{width - 90}" y="{base + 16}">{last / 60:.0f} min</text>')
+        words = f"{title}: last {values[-1]:.1f}, most {max(values):.1f}"
+        parts.append(f'<text x="8" y="{row * HEIGHT + 18}">{words}</text>')
+        parts.append(f'<line x1="{LEFT}" y1="{base}" x2="{RIGHT}" y2="{base}" stroke="#999"/>')
+        parts.append(f'<text x="{RIGHT - 70}" y="{base + 16}">{last / 60:.0f} min</text>')
         parts.append(f'<polyline fill="none" stroke="#246" stroke-width="1.5" points="{spots}"/>')
     return "\n".join([*parts, "</svg>", ""])
 

@@ -49,7 +49,7 @@ def lines(reports: Iterable[pytest.TestReport]) -> dict[str, Line]:
     """The table's lines by promise; a control is a line of its own."""
     table: dict[str, Line] = {}
     for report in reports:
-        found = dict(report.user_properties).get(PROPERTY)
+        found = cast("tuple[str, int, bool] | None", dict(report.user_properties).get(PROPERTY))
         if found is None or (report.when != "call" and not (report.when == "setup" and not report.passed)):
             continue
         name, tries, is_control = cast(tuple[str, int, bool], found)

@@ -61,8 +61,7 @@ async def test_planted_then_many_sessions_then_triggered(memory: Recollect, cloc
         for block in blocks(context.system):
             assert SHOP not in "\n".join(block.lines) or block.title not in INSTRUCTING, block.title
         assert SHOP not in context.system.split("[", maxsplit=1)[0], "never beside the persona"
-        roles = {str(entry["role"]) for entry in context.messages if SHOP in str(entry["content"])}
-        assert "system" not in roles
+        assert "system" not in [str(entry["role"]) for entry in context.messages]
     held = await memory.memories(user="ana", status="QUARANTINED")
     assert all(m.origin != "user" and m.reason for m in held if SHOP in m.text)
 
