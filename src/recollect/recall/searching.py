@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.clock import micros
 from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane
@@ -136,25 +137,34 @@ class Recaller:
     def similarity(self, a: str, b: str) -> float:
         """How alike two texts are, calibrated."""
         one, other = self._embedder.embed([a, b])
-        return self._calibrated(float(one @ other))
+        return float(self._calibrated(np.array([one @ other], dtype=np.float32))[0])
 
     def forget(self, key: UserKey) -> None:
         self._cache.drop(key)
 
     async def recall(self, key: UserKey, store: UserStore, search: Search) -> list[Recalled]:
-        """Turns and records for a context: each in its own order, taken in turns, with those that must stay out."""
+        """Turns and records for a context, with those that must stay out.
+
+        How they mix follows the one scale that `search` uses; which record takes a record's place is the recipe's choice.
+        """
         found = await self._find(key, store, search)
         turns, records = await _texts(store, found, search)
         sides = _ordered(records, found, search)
-        talk = [found.recalled(turns[one.seq], one) for one in found.turns if one.seq in turns]
-        return [hit for pair in zip_longest(sides, talk) for hit in pair if hit is not None]
+        waiting = iter(sides)
+        mixed: list[Recalled] = []
+        for one in sorted((*found.turns, *found.records), key=_best_first):
+            if one.seq in turns:
+                mixed.append(found.recalled(turns[one.seq], one))
+            elif one.seq in records:
+                mixed.append(next(waiting))
+        return mixed
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
         """The best of everything on one scale."""
         found = await self._find(key, store, search)
         turns, records = await _texts(store, found, search)
         texts: dict[int, StoredTurn | Record] = {**turns, **records}
-        ranked = sorted((*found.turns, *found.records), key=lambda r: (-r.score, r.seq))
+        ranked = sorted((*found.turns, *found.records), key=_best_first)
         held = [(texts[one.seq], one) for one in ranked if one.seq in texts]
         return [_hit(what, one) for what, one in held if not _ended(what, found.question, search)][: search.limit]
 
@@ -190,7 +200,7 @@ class Recaller:
             turns=found_turns,
             records=found_records,
             question=question,
-            similarity={one.seq: self._calibrated(float(dots[one.row])) for one in found_records},
+            similarity=self._similarities(found_records, dots),
             passages=_passages(held.turns, found_turns, vector) | _passages(held.records, found_records, vector),
             lanes=lanes,
         )
@@ -220,14 +230,12 @@ class Recaller:
             known=search.known,
         )
         if search.skip:
-            allowed &= ~np.isin(matrix.seqs, list(search.skip))
+            allowed[matrix.places(np.array(sorted(search.skip), dtype=np.int64))[0]] = False
         lexical = np.zeros(len(matrix))
         if matches:
-            table = np.array(matches)
-            seqs = table[:, 0].astype(np.int64)
-            places = np.searchsorted(matrix.seqs, seqs)
-            there = (places < len(matrix)) & (matrix.seqs[np.minimum(places, len(matrix) - 1)] == seqs)
-            lexical[places[there]] = np.round(table[there, 1], DECIMALS)
+            seqs, scores = zip(*matches, strict=True)
+            places, there = matrix.places(np.array(seqs, dtype=np.int64))
+            lexical[places] = np.round(np.array(scores)[there], DECIMALS)
         dense = matrix.blended(dots).astype(np.float64)
         ranked = rank(
             held.rows(columns),
@@ -243,13 +251,21 @@ class Recaller:
             return ranked
         return collapse(ranked, matrix.own(np.array([one.row for one in ranked])), threshold=search.weights.duplicate)
 
-    def _calibrated(self, cosine: float) -> float:
+    def _similarities(self, ranked: Sequence[Ranked], dots: Floats) -> dict[int, float]:
+        found = self._calibrated(dots[[one.row for one in ranked]]) if ranked else ()
+        return {one.seq: float(value) for one, value in zip(ranked, found, strict=True)}
+
+    def _calibrated(self, cosines: Floats) -> NDArray[np.float64]:
         if self._calibration is None:
             self._calibration = calibrate(self._embedder)
-        return self._calibration(cosine)
+        return self._calibration.all(cosines)
 
     def _embedded(self, text: str) -> Vectors:
         return self._embedder.embed([text], purpose="query")[0]
+
+
+def _best_first(ranked: Ranked) -> tuple[float, int]:
+    return -ranked.score, ranked.seq
 
 
 def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> dict[int, Floats]:
