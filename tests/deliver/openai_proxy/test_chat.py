@@ -212,6 +212,16 @@ async def test_a_stream_passes_and_is_recorded(endpoint: Endpoint) -> None:
     assert await endpoint.settled(2) == ["user: count", "assistant: one two three"]
 
 
+async def test_a_client_that_asks_again_at_once_is_shown_the_answer(endpoint: Endpoint) -> None:
+    client = await endpoint.client()
+    endpoint.upstream.answers = [f"answer {number}" for number in range(5)]
+    for number in range(5):
+        async for _ in await say(client, f"question {number}", stream=True):
+            pass
+    expected = [line for n in range(4) for line in (f"user: question {n}", f"assistant: answer {n}")]
+    assert roles(endpoint.upstream.messages) == [*expected, "user: question 4"]
+
+
 async def test_streamed_tool_calls_are_put_together(endpoint: Endpoint) -> None:
     endpoint.upstream.answers = [[("weather", '{"city": "Oslo"}', "a"), ("weather", "{}", "b")]]
     client = await endpoint.client()

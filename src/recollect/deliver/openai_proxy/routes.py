@@ -7,7 +7,7 @@ none (one lane for all of the user's chats). The persona: the header `X-Recollec
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping
 from typing import Any, cast
 
 import httpx
@@ -27,6 +27,9 @@ from recollect.ingest.raw import child, text
 from recollect.tokens import tokenizer
 
 router = APIRouter(tags=["openai"])
+
+ENDS = (b"data: [DONE]", b"event: response.completed")
+"""What the last piece of a stream holds, of either API."""
 
 
 @router.post("/v1/chat/completions", response_model=None)
@@ -102,23 +105,29 @@ async def _sent(upstream: Upstream, asked: Remembered, *, form: Format, request:
 
 
 async def _stream(upstream: Upstream, answer: httpx.Response, asked: Remembered) -> AsyncGenerator[bytes]:
-    """The upstream server's stream as it comes; what was heard of it is recorded, also if either side breaks off."""
-    heard = Heard()
+    """The upstream server's stream as it comes; what was heard of it is recorded, also if either side breaks off.
+
+    The end is handed on when the answer is stored: a client that hears it may ask again at once.
+    """
+    heard, stored = Heard(), False
     try:
         async for chunk in answer.aiter_raw():
             heard.feed(chunk)
+            if not stored and any(end in chunk for end in ENDS):
+                await asked.answered(heard.said)
+                stored = True
             yield chunk
     except httpx.TransportError as error:
         yield b"data: " + json.dumps(upstream.broken(error).shape).encode() + b"\n\n"
     finally:
-        recording = asyncio.ensure_future(_finish(upstream, answer, asked, heard))
-        await asyncio.shield(recording)
+        left = asked.answered(None if stored else heard.said)
+        await asyncio.shield(asyncio.ensure_future(_finish(upstream, answer, left)))
 
 
-async def _finish(upstream: Upstream, answer: httpx.Response, asked: Remembered, heard: Heard) -> None:
+async def _finish(upstream: Upstream, answer: httpx.Response, recording: Awaitable[None]) -> None:
     await answer.aclose()
     upstream.give()
-    await asked.answered(heard.said)
+    await recording
 
 
 def _who(request: Request, body: Message) -> Who:
