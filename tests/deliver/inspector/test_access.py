@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -24,6 +24,7 @@ GETS = [
     "context",
     "context?turn=turn-of-{user}",
     "replay",
+    "replay/since?turn=turn-of-{user}",
     "compare",
     "backtest",
     "playground",
@@ -53,7 +54,7 @@ async def service(tmp_path: Path) -> AsyncIterator[Running]:
 
 
 @asynccontextmanager
-async def visiting(service: Running, token: str | None) -> AsyncIterator[httpx.AsyncClient]:
+async def visiting(service: Running, token: str | None) -> AsyncGenerator[httpx.AsyncClient]:
     """A browser's requests: the key in a cookie."""
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(service.app),
@@ -82,7 +83,9 @@ def test_the_tables_name_every_route() -> None:
         for method in getattr(route, "methods", ())
         for path in [str(getattr(route, "path", ""))]
     }
-    named = {("GET", f"{ROOT}/{path.partition('?')[0]}") for path in GETS} | {("POST", f"{ROOT}/{path}") for path in POSTS}
+    named = {("GET", f"{ROOT}/{path.partition('?')[0]}") for path in GETS} | {
+        ("POST", f"{ROOT}/{path}") for path in POSTS
+    }
     others = {
         ("GET", "/"),
         ("GET", ROOT),
@@ -213,7 +216,11 @@ async def test_every_page_says_what_a_browser_may_do(service: Running) -> None:
 
 async def test_files_of_the_package_and_no_others_are_served(service: Running) -> None:
     async with visiting(service, None) as http:
-        for name, kind in (("inspector.css", "text/css"), ("htmx.min.js", "text/javascript"), ("icon.svg", "image/svg+xml")):
+        for name, kind in (
+            ("inspector.css", "text/css"),
+            ("htmx.min.js", "text/javascript"),
+            ("icon.svg", "image/svg+xml"),
+        ):
             answer = await http.get(f"{ROOT}/static/{name}")
             assert (answer.status_code, answer.headers["content-type"].partition(";")[0]) == (200, kind)
         for name in ("NOTICE", "..%2Fpages.py", "%2e%2e/pages.py", "pages.py", "none.css"):

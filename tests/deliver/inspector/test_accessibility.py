@@ -19,7 +19,9 @@ SERIOUS = {"serious", "critical"}
 def faults(page: Page) -> list[str]:
     """What axe-core finds that is serious, each with the first element it is about."""
     page.evaluate(AXE.read_text("utf-8"))  # By way of the debugger: the page's own policy lets no such script in.
-    found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']})")
+    found: dict[str, Any] = page.evaluate(
+        "axe.run(document, {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']})"
+    )
     return [
         f"{fault['id']}: {fault['help']} ({fault['nodes'][0]['html'][:200]})"
         for fault in found["violations"]
@@ -27,7 +29,18 @@ def faults(page: Page) -> list[str]:
     ]
 
 
-NARROW = ("conversation", "context", "candidates", "replay", "compare", "backtest", "playground", "facts", "entities", "work")
+NARROW = (
+    "conversation",
+    "context",
+    "candidates",
+    "replay",
+    "compare",
+    "backtest",
+    "playground",
+    "facts",
+    "entities",
+    "work",
+)
 
 
 @pytest.mark.parametrize(

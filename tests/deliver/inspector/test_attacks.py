@@ -59,7 +59,9 @@ async def furnish(memory: Recollect, said: list[str]) -> None:
     snapshot: str | None = None
     for number, text in enumerate(said):
         moment = at + timedelta(minutes=number)
-        asked = Turn(NAME, "user", text, id=f"t{number}<b>", at=moment, persona=persona, lane=lane, speaker=MADE[2][:60])
+        asked = Turn(
+            NAME, "user", text, id=f"t{number}<b>", at=moment, persona=persona, lane=lane, speaker=MADE[2][:60]
+        )
         await memory.record(asked)
         if number % 10 == 9:
             snapshot = (await memory.context(user=NAME, turn=asked.id, persona=persona, lane=lane, at=moment)).snapshot
@@ -114,7 +116,8 @@ def pages(user: str, persona: str) -> Iterator[str]:
 FOREIGN = """() => ({
     ran: window.ran ?? null,
     scripts: [...document.scripts].filter((s) => !s.src.startsWith(location.origin + '/inspect/static/')).length,
-    elements: document.querySelectorAll('iframe, img, object, embed, meta[http-equiv], base, [onerror], [onload], [onfocus]').length,
+    elements: document.querySelectorAll(
+      'iframe, img, object, embed, meta[http-equiv], base, [onerror], [onload], [onfocus]').length,
     links: [...document.querySelectorAll('[href], [src], [action], [hx-get], [hx-post]')].filter((e) => ['href', 'src',
       'action', 'hx-get', 'hx-post'].some((n) => e.hasAttribute(n) && new URL(e.getAttribute(n), location).origin
       !== location.origin)).length,
@@ -161,8 +164,8 @@ def test_what_cannot_be_seen_is_written_out(browser: Browser, attacked: Served) 
 
 def test_nothing_gets_out_of_the_file_either(browser: Browser, attacked: Served, tmp_path: Path) -> None:
     async def built() -> str:
-        asked = {"user": NAME, "turn": "t11<b>", "persona": f"nik{MADE[0]}", "lane": f"lane{MADE[1]}"}
-        return standalone(await attacked.memory.context(**asked))
+        persona, lane = f"nik{MADE[0]}", f"lane{MADE[1]}"
+        return standalone(await attacked.memory.context(user=NAME, turn="t11<b>", persona=persona, lane=lane))
 
     file = tmp_path / "context.html"
     file.write_text(attacked.run(built()), "utf-8")
@@ -173,6 +176,8 @@ def test_nothing_gets_out_of_the_file_either(browser: Browser, attacked: Served,
     page.goto(file.as_uri())
     page.wait_for_load_state("networkidle")
     found = page.evaluate(FOREIGN)
-    assert (found["ran"], found["scripts"], found["elements"]) == (None, 0, 1), "the one element is the page's own policy"
+    assert (found["ran"], found["scripts"], found["elements"]) == (None, 0, 1), (
+        "the one element is the page's own policy"
+    )
     assert asked_for == [file.as_uri()]
     context.close()
