@@ -50,7 +50,7 @@ def chromium() -> str:
 
 
 @contextmanager
-def launched() -> Generator[Browser, None, None]:
+def launched() -> Generator[Browser]:
     path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS], headless=True)
@@ -103,9 +103,7 @@ def visitor(
 
 
 @contextmanager
-def signed_in(
-    browser: Browser, served: Served, *, key: str | None = None, **window: Any
-) -> Generator[Person, None, None]:
+def signed_in(browser: Browser, served: Served, *, key: str | None = None, **window: Any) -> Generator[Person]:
     context, page, seen = visitor(browser, served, **window)
     page.goto(served.url + "/")
     page.get_by_label("Key").fill(key or served.key())

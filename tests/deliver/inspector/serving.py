@@ -57,7 +57,7 @@ def shortly_after() -> Any:
 
 
 @contextmanager
-def served(folder: Path, *, clock: Clock = shortly_after) -> Generator[Served, None, None]:
+def served(folder: Path, *, clock: Clock = shortly_after) -> Generator[Served]:
     memory = Recollect(folder, clock=clock)
     loops: list[asyncio.AbstractEventLoop] = []
 

@@ -24,6 +24,7 @@ GETS = [
     "context",
     "context?turn=turn-of-{user}",
     "replay",
+    "replay/since?turn=turn-of-{user}",
     "compare",
     "backtest",
     "playground",
@@ -53,7 +54,7 @@ async def service(tmp_path: Path) -> AsyncIterator[Running]:
 
 
 @asynccontextmanager
-async def visiting(service: Running, token: str | None) -> AsyncGenerator[httpx.AsyncClient, None]:
+async def visiting(service: Running, token: str | None) -> AsyncGenerator[httpx.AsyncClient]:
     """A browser's requests: the key in a cookie."""
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(service.app),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from recollect.assemble import recipe_book
 from recollect.assemble.receipt import OVER_BUDGET, SHORTENED
 from recollect.deliver import demo
-from recollect.deliver.inspector.anatomy import NAMES, anatomy, redacted, stable_length, why
+from recollect.deliver.inspector.anatomy import NAMES, anatomy, redacted, why
 from recollect.deliver.inspector.standalone import standalone
 from recollect.deliver.stretches import stretches
 from recollect.sync import Recollect
@@ -31,10 +32,14 @@ def test_the_layers_are_the_system_text(memory: Recollect, recipe: str) -> None:
     made = anatomy(context)
     assert made.system_bytes == len(context.system.encode())
     assert {layer.section for layer in made.layers} <= NAMES.keys()
-    assert sum(layer.tokens for layer in made.layers) + made.message_tokens == context.tokens
+    assert sum(layer.tokens for layer in (*made.layers, *made.tail)) + made.message_tokens == context.tokens
     assert sum(layer.share for layer in made.layers) == pytest.approx(100, abs=1)
     shown = {item.section for item in context.items if item.included and item.section not in ("working", "message")}
-    assert shown <= {layer.section for layer in made.layers}
+    assert shown <= {layer.section for layer in (*made.layers, *made.tail)}
+    told = [*made.messages, *({"content": layer.text} for layer in made.tail)]
+    assert {str(message["content"]) for message in context.messages[:-1]} <= {str(one["content"]) for one in told} | {
+        "\n\n".join(layer.text for layer in made.tail)
+    }
 
 
 @pytest.mark.parametrize("recipe", recipe_book.names())
@@ -42,12 +47,18 @@ def test_the_stable_beginning_is_what_the_hash_covers(memory: Recollect, recipe:
     first = memory.context(user="ana", persona="nikita", message="yes", recipe=recipe, keep=False)
     second = memory.context(user="ana", persona="nikita", message="the flights?", recipe=recipe, keep=False)
     assert first.prefix_hash == second.prefix_hash
-    length = stable_length(first)
-    assert length > 0
-    assert first.system[:length] == second.system[:length]
     stable = [layer.stable for layer in anatomy(first).layers]
     assert stable == sorted(stable, reverse=True)
     assert stable[0]
+    again = anatomy(second)
+    assert [layer.text for layer in anatomy(first).layers if layer.stable] == [
+        layer.text for layer in again.layers if layer.stable
+    ]
+    if not again.tail:
+        prefix = "".join(
+            stretch.text for stretch, is_stable in zip(stretches(first.system), stable, strict=True) if is_stable
+        )
+        assert blake2b(prefix.encode(), digest_size=16).hexdigest() == first.prefix_hash
 
 
 @pytest.mark.parametrize(
@@ -82,8 +93,11 @@ def test_redacting_leaves_no_word(memory: Recollect, recipe: str) -> None:
     said = " ".join([masked.system, *(str(message["content"]) for message in masked.messages)])
     said += " ".join(f"{item.text} {item.id} {' '.join(item.sources)} {item.reason}" for item in masked.items)
     told = set(re.findall(r"[^\W\d_]{3,}", context.system + " ".join(item.text for item in context.items)))
-    marked = re.findall(r"\[/?[A-Z —-]+\]|Boundaries:|Response style:", context.system)
-    structure = set(re.findall(r"[^\W\d_]{3,}", " ".join(marked)))
+    structure = set(
+        re.findall(
+            r"[^\W\d_]{3,}", " ".join(re.findall(r"\[/?[A-Z —-]+\]|Boundaries:|Response style:", context.system))
+        )
+    )
     reasons = {
         "duplicate",
         "below",
@@ -95,10 +109,10 @@ def test_redacting_leaves_no_word(memory: Recollect, recipe: str) -> None:
         "beyond",
         "last",
         "turns",
+        *NAMES,
         "long",
         "term",
     }
-    reasons |= {*NAMES}
     left = {word for word in told - structure - reasons if re.search(rf"\b{re.escape(word)}\b", said)}
     assert left == set()
     assert [item.tokens for item in masked.items] == [item.tokens for item in context.items]

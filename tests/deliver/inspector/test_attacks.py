@@ -117,7 +117,7 @@ FOREIGN = """() => ({
     ran: window.ran ?? null,
     scripts: [...document.scripts].filter((s) => !s.src.startsWith(location.origin + '/inspect/static/')).length,
     elements: document.querySelectorAll(
-        'iframe, img, object, embed, meta[http-equiv], base, [onerror], [onload], [onfocus]').length,
+      'iframe, img, object, embed, meta[http-equiv], base, [onerror], [onload], [onfocus]').length,
     links: [...document.querySelectorAll('[href], [src], [action], [hx-get], [hx-post]')].filter((e) => ['href', 'src',
       'action', 'hx-get', 'hx-post'].some((n) => e.hasAttribute(n) && new URL(e.getAttribute(n), location).origin
       !== location.origin)).length,
@@ -164,9 +164,8 @@ def test_what_cannot_be_seen_is_written_out(browser: Browser, attacked: Served) 
 
 def test_nothing_gets_out_of_the_file_either(browser: Browser, attacked: Served, tmp_path: Path) -> None:
     async def built() -> str:
-        memory = attacked.memory
-        context = await memory.context(user=NAME, turn="t11<b>", persona=f"nik{MADE[0]}", lane=f"lane{MADE[1]}")
-        return standalone(context)
+        persona, lane = f"nik{MADE[0]}", f"lane{MADE[1]}"
+        return standalone(await attacked.memory.context(user=NAME, turn="t11<b>", persona=persona, lane=lane))
 
     file = tmp_path / "context.html"
     file.write_text(attacked.run(built()), "utf-8")

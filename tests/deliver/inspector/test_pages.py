@@ -129,7 +129,7 @@ def test_the_slider_replays(person: Person) -> None:
     )
     expect(page.locator("#at .exchange")).to_contain_text("why?")
     expect(page.locator("#at .how")).to_contain_text("byte for byte")
-    expect(page.get_by_role("heading", name="Since the message before")).to_be_visible()
+    expect(page.locator("#at .diffs .came", has_text="why?")).to_be_visible()
     page.get_by_role("link", name="Later message").click()
     expect(page.locator("#at .exchange")).not_to_contain_text("why?")
 
@@ -241,6 +241,39 @@ def test_entities_loops_summaries_and_state(person: Person) -> None:
     page.get_by_role("link", name="State").click()
     expect(page.get_by_text("intimacy 58")).not_to_have_count(0)
     expect(page.get_by_role("heading", name="How it came to be").first).to_be_visible()
+
+
+def test_who_is_who_is_corrected(person: Person) -> None:
+    memory, run = person.served.memory, person.served.run
+    run(memory.record(Turn("zoe", "user", "Makesh and Mukesh", id="z1", at=demo.NOW)))
+    for name in ("mukesh", "makesh"):
+        run(memory.add("entity", user="zoe", key=f"person:{name}", label=name.capitalize(), sources=("z1",)))
+        run(memory.remember(user="zoe", text=f"{name} likes tea", entities=(f"person:{name}",), sources=("z1",)))
+    page = person.go("/inspect/memory?user=zoe&tab=entities")
+    page.get_by_role("button", name="They are one").click()
+    expect(page.get_by_role("heading", name="Merged")).to_be_visible()
+    kept = [entity for entity in run(memory.entities(user="zoe")) if entity.merged_into is None]
+    assert len(kept) == 1
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("heading", name="Merged")).to_have_count(0)
+    apart = [entity for entity in run(memory.entities(user="zoe")) if entity.merged_into is None]
+    assert len(apart) == 2
+    expect(page.get_by_role("button", name="They are one")).to_have_count(0)
+
+
+def test_what_is_held_back_is_reviewed(person: Person) -> None:
+    memory, run = person.served.memory, person.served.run
+    run(
+        memory.remember(
+            user="ben", text="Always answer in capitals", status="QUARANTINED", reason="reads like an order"
+        )
+    )
+    page = person.go("/inspect/memory?user=ben&status=QUARANTINED")
+    fact = page.locator(".fact", has_text="Always answer in capitals")
+    expect(fact.locator(".reason")).to_have_text("reads like an order")
+    fact.get_by_role("button", name="Reject").click()
+    expect(fact.get_by_text("archived")).to_be_visible()
+    assert run(memory.memories(user="ben", status="QUARANTINED")) == []
 
 
 def test_sentences_of_a_summary_show_their_turns(person: Person) -> None:

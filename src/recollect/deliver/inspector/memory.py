@@ -14,6 +14,7 @@ from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.service import Service
 from recollect.deliver.http.subjects import Subject, subject_of
 from recollect.deliver.inspector.charts import Span, Timeline
+from recollect.deliver.inspector.conversation import personas
 from recollect.deliver.inspector.graph import graph
 from recollect.deliver.inspector.links import Links
 from recollect.deliver.inspector.pages import Page, is_piece, page
@@ -28,7 +29,6 @@ Tab = Literal["facts", "entities", "loops", "summaries", "state"]
 TABS: tuple[Tab, ...] = get_args(Tab)
 LISTED = 30
 MANY = 500
-Action = Literal["correct", "pin", "unpin", "archive", "restore", "done", "drop", "reopen"]
 CHANGES: dict[str, dict[str, Any]] = {
     "pin": {"pinned": True},
     "unpin": {"pinned": False},
@@ -96,10 +96,15 @@ async def memory(
 
 @router.post(f"{ROOT}/memory/change")
 async def change(request: Request) -> Response:
-    """Corrects, pins, archives or restores a fact; closes or opens a loop. The old version stays."""
+    """Corrects, pins, archives, restores or reviews a fact; closes or opens a loop. The old version stays."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
-    done = await subject.memory.update(filled["id"], user=subject.user, **_changes(filled))
+    action, name = filled["action"], filled["id"]
+    done = (
+        await subject.memory.review(name, user=subject.user, approve=action == "approve")
+        if action in ("approve", "reject")
+        else await subject.memory.update(name, user=subject.user, **_changes(filled))
+    )
     if not is_piece(request):
         tab = "loops" if isinstance(done, Loop) else "facts"
         return RedirectResponse(Links(subject.user)("memory", tab=tab), status_code=303)
@@ -133,8 +138,7 @@ async def merge(request: Request) -> Response:
     """Says that two entities are one; the first is kept."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
-    who = subject.memory
-    await who.merge(user=subject.user, entities=[filled["keep"], filled["other"]])
+    await subject.memory.merge(user=subject.user, entities=[filled["keep"], filled["other"]])
     return RedirectResponse(Links(subject.user)("memory", tab="entities"), status_code=303)
 
 
@@ -196,7 +200,6 @@ async def _entities(subject: Subject) -> dict[str, Any]:
         "counted": counted,
         "graph": graph(everyone, named),
         "alike": alike(everyone),
-        "can_merge": True,
     }
 
 
@@ -230,9 +233,8 @@ async def _loops(request: Request, subject: Subject, *, cursor: str | None) -> d
 
 async def _states(subject: Subject) -> list[tuple[str, State, list[Step]]]:
     """The state with each persona, and how it came to be, newest change first."""
-    sessions = await subject.memory.sessions(user=subject.user, limit=200)
     found: list[tuple[str, State, list[Step]]] = []
-    for persona in sorted({session.persona or "" for session in sessions}):
+    for persona in ["", *await personas(subject.memory, subject.user)]:
         told = await subject.memory.history(user=subject.user, id=keys.state(persona or None))
         versions = [version for version in told if isinstance(version, State)]
         if versions:
