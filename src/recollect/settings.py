@@ -51,11 +51,21 @@ class Settings(BaseModel):
     upstream: str | None = Field(
         default=None, description="The OpenAI-compatible server that chat requests are passed on to."
     )
+    upstream_key: SecretStr | None = Field(default=None, description="The key to the upstream server.")
+    upstream_persona: str | None = Field(
+        default=None, description="The persona that answers chat requests which name none."
+    )
+    upstream_seconds: Seconds = Field(
+        default=600.0, description="How long the upstream server may take for the next piece of an answer."
+    )
+    upstream_streams: Amount = Field(
+        default=256, description="Chat requests that one process passes on at the same time; more are answered 503."
+    )
 
-    concurrency: Amount = Field(default=4, description="Requests that one process works on at the same time.")
+    concurrency: Amount = Field(default=2, description="Requests that one process works on at the same time.")
     waiting: int = Field(default=32, ge=0, description="Requests that may wait for their turn; more are answered 503.")
     patience_seconds: Seconds = Field(
-        default=0.5, description="How long a request waits for its turn before it is answered 503."
+        default=0.2, description="How long a request waits for its turn before it is answered 503."
     )
     rate: float = Field(
         default=100.0, ge=0, description="Requests a second of one key, over all processes; 0 sets no limit."

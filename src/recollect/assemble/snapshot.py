@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from recollect.assemble.assembled import Assembled
+from recollect.assemble.assembled import Assembled, Piece
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.render import RENDERER
@@ -60,13 +60,17 @@ def taken(made: Assembled, recipe: Recipe, material: Material) -> tuple[StoredSn
         "renderer": RENDERER,
         "recipe": [made.recipe, book.put(_NOBODY, recipe.canonical)],
         "persona": [persona.id, persona.version, book.put(_NOBODY, persona.text)],
-        "message": book.put(made.carriers[-1], str(made.messages[-1]["content"])),
+        "message": book.put(made.carriers[-1] or 0, str(made.messages[-1]["content"])),
         "tokens": made.tokens,
         "prefix": made.prefix_hash,
         "result": result_hash(made),
         "history": len(made.history),
-        "system": [p.text if p.item is None else book.put(p.item, p.text) for p in made.pieces],
-        "messages": [book.message(owner, message) for owner, message in zip(made.carriers, made.messages, strict=True)],
+        "breakpoints": list(made.breakpoints),
+        "system": book.pieces(made.pieces),
+        "messages": [
+            ["user", book.pieces(made.tail), None, None] if owner is None else book.message(owner, message)
+            for owner, message in zip(made.carriers, made.messages, strict=True)
+        ],
         "items": [book.item(number, item) for number, item in enumerate(made.items)],
         "sections": [[u.group, list(u.sections), u.tokens, u.target, u.cap] for u in made.sections],
         "log": dict(made.log),
@@ -106,6 +110,7 @@ def rebuilt(snapshot: StoredSnapshot, blobs: Mapping[str, str]) -> Rebuilt:
         ),
         log=body["log"],
         warnings=tuple(body["warnings"]),
+        breakpoints=tuple(body.get("breakpoints", ())),
     )
     exact = result_hash(context) == body["result"]
     notes: list[str] = []
@@ -181,6 +186,10 @@ class _Blobs:
         place = self._places[owner, text] = len(self.listed) - 1
         return place
 
+    def pieces(self, pieces: Iterable[Piece]) -> list[Json]:
+        """A text of many owners: the renderer's own words as they are, the others' by their place."""
+        return [p.text if p.item is None else self.put(p.item, p.text) for p in pieces]
+
     def item(self, number: int, item: Item) -> Json:
         return [
             item.section,
@@ -237,7 +246,10 @@ def _message(row: list[Any], text: Callable[[int | str], str]) -> dict[str, Json
     message: dict[str, Json] = {"role": role}
     if answers is not None:
         message["tool_call_id"] = text(answers)
-    message["content"] = None if content is None else text(content)
+    if isinstance(content, list):
+        message["content"] = "".join(text(piece) for piece in cast("list[int | str]", content))
+    else:
+        message["content"] = None if content is None else text(content)
     if calls is not None:
         found = text(calls)
         message["tool_calls"] = [] if found == FORGOTTEN else json.loads(found)

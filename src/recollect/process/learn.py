@@ -248,7 +248,7 @@ def _loops(findings: Sequence[Finding], opened: Sequence[Loop], *, zone: str) ->
     for finding in findings:
         turn = finding.turn
         for candidate in finding.loops:
-            text = dated(candidate.text, at=turn.at, zone=zone)
+            text = dated(candidate.text, at=turn.at, zone=zone, tense="future")
             place = (turn.persona, text.casefold())
             if place in said:
                 continue

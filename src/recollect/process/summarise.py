@@ -228,12 +228,10 @@ def over_threshold(
 
 
 def _spine_due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """Looked at after so many entries, of which some are not messages; a look that found too few is noted."""
+    """After more than so many messages, over all personas, since the last one."""
     cursor = view.cursors.get("spine")
-    looked = int(str(cursor.body.get("looked", 0))) if cursor else 0
-    if view.newest is None or view.head - max(view.position("spine"), looked) <= services.numbers.spine_messages:
-        return {}
-    return {"spine": view.now}
+    told = int(str(cursor.body.get("messages", 0))) if cursor else 0
+    return {"spine": view.now} if view.messages - told > services.numbers.spine_messages else {}
 
 
 async def _spine(job: Job[Services]) -> Effect:
@@ -243,8 +241,9 @@ async def _spine(job: Job[Services]) -> Effect:
     loops = RecordList(noun="loop", statuses=("open",), limit=FACTS)
     answers = await job.store.read(fresh, current, facts, loops)
     turns = answers[fresh]
-    if len(turns) <= job.services.numbers.spine_messages:
-        return Effect(position=job.cursor.position, body={"looked": job.view.head})
+    counted: dict[str, Json] = {"messages": job.view.messages}
+    if not turns:
+        return Effect(position=job.cursor.position, body=counted)
     previous = _live(answers, current)
     digest = await job.services.summarising(job.cursor.attempts)(
         Task(
@@ -258,7 +257,7 @@ async def _spine(job: Job[Services]) -> Effect:
         )
     )
     summary = version(previous, kind="spine", key=keys.SPINE, digest=digest, turns=turns)
-    return _written(job, replace(summary, messages=len(turns)), position=turns[-1].place)
+    return _written(job, replace(summary, messages=len(turns)), position=turns[-1].place, body=counted)
 
 
 def _live(answers: Answers, query: RecordsByKey) -> Summary | None:

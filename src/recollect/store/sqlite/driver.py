@@ -7,7 +7,7 @@ would drop SQLite's locks.
 
 import ctypes
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -124,11 +124,12 @@ def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes
             if key is None:
                 _reserve(connection, _CHECKSUM_BYTES)
             connection.pragma("journal_mode", "WAL")
-        connection.execute(CONNECTION_SETTINGS)
+        # To the end: apsw runs no further than to the first statement that gives a row.
+        connection.execute(CONNECTION_SETTINGS).fetchall()
         if not writes:
             connection.pragma("query_only", 1)
     except BaseException:
-        connection.close()
+        close(connection)
         raise
     return connection
 
@@ -137,6 +138,13 @@ def _reserve(connection: Connection, size: int) -> None:
     """Keeps bytes free at the end of each page; a file that has pages already stays as it is."""
     number = ctypes.c_int(size)
     connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(number))
+
+
+def close(connection: Connection) -> None:
+    """Lets go of a connection. What a failing disk keeps SQLite from tidying up on the way stays in the log, as after
+    a crash, and is nobody's error."""
+    with suppress(apsw.FullError, apsw.IOError):
+        connection.close()
 
 
 def in_memory() -> Connection:
@@ -151,6 +159,15 @@ def truncate_log(connection: Connection) -> bool:
     except apsw.BusyError:
         return False
     return True
+
+
+def copy_log(connection: Connection) -> bool:
+    """Copies the write-ahead log into the file as far as readers and the disk allow; True when that was all of it."""
+    try:
+        frames, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except (apsw.FullError, apsw.IOError, apsw.BusyError):
+        return False
+    return frames == copied
 
 
 def scrub(connection: Connection) -> bool:

@@ -15,7 +15,7 @@ from typing import ClassVar, TypeVar
 
 from recollect.errors import KeyDestroyed
 from recollect.store.sqlite import datafile
-from recollect.store.sqlite.driver import Connection, Secret, no_secret, roll_back, scrub
+from recollect.store.sqlite.driver import Connection, Secret, close, no_secret, roll_back, scrub
 from recollect.store.sqlite.failures import is_of_the_file, translating
 from recollect.store.sqlite.layout import lock_of, make_folder
 from recollect.store.sqlite.migrate import Kind, newest, refuse_newer, schema_of
@@ -122,13 +122,15 @@ class SharedFile:
         if self._reader is not None and self._reader.inode == found:
             return self._reader.connection
         self._drop_reader()
+        checked = (writer := self._writer) is not None and writer.inode == found
         while found is not None and self._has_key():
             acknowledged = marked(self._sidecar.path)
-            connection = datafile.open_reader(self.path, self.kind, key=self._key())
+            connection = datafile.open_reader(self.path, self.kind, key=self._key(), checked=checked)
             if connection is None:
-                self._upgrade()
+                self._check()
+                checked = True
             elif found != inode_of(self.path):
-                connection.close()
+                close(connection)
             elif self._accepts(connection, acknowledged):
                 self._reader = _Open(connection, found)
                 return connection
@@ -148,11 +150,12 @@ class SharedFile:
             return False
         return True
 
-    def _upgrade(self) -> None:
-        """Brings the file up to date, under a descriptor of its own: the other belongs to whoever writes."""
+    def _check(self) -> None:
+        """Opens the file as a writer does, which brings it up to date and refuses one that is cut off. Under a
+        descriptor of its own: the other belongs to whoever writes."""
         sidecar = Sidecar(lock_of(self.path))
         with closing(sidecar), sidecar.held():
-            datafile.open_writer(self.path, self.kind, key=self._key()).close()
+            close(datafile.open_writer(self.path, self.kind, key=self._key()))
 
     def _current_writer(self) -> Connection:
         """Of the file that stands in the folder now, or of a new one."""
@@ -178,18 +181,18 @@ class SharedFile:
             accepted = self._is_current(connection, acknowledged)
         finally:
             if not accepted:
-                connection.close()
+                close(connection)
         return accepted
 
     def _drop_reader(self) -> None:
         dropped, self._reader = self._reader, None
         if dropped is not None:
-            dropped.connection.close()
+            close(dropped.connection)
 
     def _drop_writer(self) -> None:
         dropped, self._writer = self._writer, None
         if dropped is not None:
-            dropped.connection.close()
+            close(dropped.connection)
 
     def _close_connections(self) -> None:
         self._drop_reader()
