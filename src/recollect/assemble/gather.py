@@ -16,7 +16,7 @@ from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
 from recollect.recall.blends import Boosts, Shares
-from recollect.recall.searching import Blending, Search
+from recollect.recall.searching import Blending, Brought, Search
 from recollect.store import nouns
 from recollect.store.base import (
     Head,
@@ -74,7 +74,7 @@ class Request:
     warnings: tuple[str, ...] = ()
 
 
-Recall = Callable[[UserStore, Search], Awaitable[Sequence[Recalled]]]
+Recall = Callable[[UserStore, Search], Awaitable[Brought]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,10 +126,13 @@ async def gather(store: UserStore, request: Request, recall: Recall) -> Material
     except StoreError as error:
         return _bare(request, problem=f"the store could not be read: {error}", message=message)
     try:
-        recalled = tuple(await recall(store, ask))
+        brought = await recall(store, ask)
+        recalled = brought.hits
         facts = await _facts(store, request, recalled, named=named, known=material.known)
     except StoreError as error:
         return replace(material, problems=(*material.problems, f"recall failed: {error}"))
+    if brought.problem:
+        material = replace(material, problems=(*material.problems, brought.problem))
     cards = select.cards(facts.refs, facts.memories, now=request.now, recipe=request.recipe)
     if "memories" in request.recipe.order:
         return replace(material, recalled=recalled, cards=cards)
