@@ -12,13 +12,17 @@ from datetime import datetime, timedelta
 from recollect import keys
 from recollect.assemble import naming, select
 from recollect.assemble.material import Material
+from recollect.assemble.reaching import beyond
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
+from recollect.ingest.quarantine import Verdicts
 from recollect.recall.blends import Boosts, Shares
 from recollect.recall.searching import Blending, Brought, Search
 from recollect.store import nouns
 from recollect.store.base import (
+    ANY,
+    Answers,
     Head,
     Query,
     RecordList,
@@ -45,6 +49,8 @@ from recollect.types import (
     Summary,
     Thought,
 )
+
+_VERDICTS = Verdicts()
 
 LOOPS = 200
 """How many open loops are looked at; a user with more has the oldest left out."""
@@ -127,7 +133,7 @@ async def gather(store: UserStore, request: Request, recall: Recall) -> Material
         return _bare(request, problem=f"the store could not be read: {error}", message=message)
     try:
         brought = await recall(store, ask)
-        recalled = brought.hits
+        recalled = tuple(map(_held_back, brought.hits))
         facts = await _facts(store, request, recalled, named=named, known=material.known)
     except StoreError as error:
         return replace(material, problems=(*material.problems, f"recall failed: {error}"))
@@ -214,12 +220,13 @@ async def _state(
         rule=rule,
     )
     window = sessions.within_chain(turns, running.chain)[-request.recipe.history.window :]
+    lasting, earlier = await _lasting(store, request, plan, answers, window)
     quoted = await _quoted(store, request, message, window)
     slots = nouns.records(answers[plan.slot], Slot)
     anchor = focus.anchor(text, reply_to=quoted, window=turns, slot=slots[0] if slots else None)
-    summaries = {summary.key: summary for summary in nouns.records(answers[plan.summaries], Summary)}
-    days = nouns.records(answers[plan.days], Summary)
-    marked = nouns.records(answers[plan.marked], Memory)
+    summaries = {summary.key: summary for summary in nouns.records(earlier[lasting.summaries], Summary)}
+    days = nouns.records(earlier[lasting.days], Summary)
+    marked = nouns.records(earlier[lasting.marked], Memory)
     states = nouns.records(answers[plan.state], State)
     material = Material(
         user=request.user,
@@ -238,7 +245,7 @@ async def _state(
         state=states[0] if states else None,
         today=select.today(days, now=request.now, zone=profile.zone),
         last_time=select.last_time(
-            nouns.records(answers[plan.past], Summary),
+            nouns.records(earlier[lasting.past], Summary),
             days,
             running=running.id,
             now=request.now,
@@ -264,7 +271,7 @@ async def _state(
         limit=request.recipe.recall.candidates,
         turns=TURNS,
         persona=request.persona.id,
-        lane=request.lane,
+        lane=ANY if request.recipe.recall.other_lanes == "always" else request.lane,
         kinds=("turn", "memory", "episode"),
         blending=blending(request.recipe),
         now=request.now,
@@ -272,7 +279,19 @@ async def _state(
         known=known,
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
-    return material, ask, naming.meant(text, nouns.records(answers[plan.named], Entity))
+    full = await beyond(store, material, request.recipe, running=running, known=request.known)
+    return full, ask, naming.meant(text, nouns.records(answers[plan.named], Entity))
+
+
+async def _lasting(
+    store: UserStore, request: Request, plan: _Plan, answers: Answers, window: Sequence[StoredTurn]
+) -> tuple[_Plan, Answers]:
+    """Where what lasts is read from: as it is now, or for a recipe that goes in steps as it was when the step began."""
+    step = request.recipe.history.step
+    if not step or not window:
+        return plan, answers
+    then = _plan(replace(request, known=select.step_begin(window, step=step)), text="", before=None)
+    return then, await store.read(then.summaries, then.past, then.days, then.marked)
 
 
 def _opening(text: str, last_time: Summary | None) -> str | None:
@@ -323,6 +342,15 @@ async def _quoted(
     query = TurnsById(ids=(message.reply_to,), known=request.known)
     found = (await store.read(query))[query]
     return found[0] if found else None
+
+
+def _held_back(found: Recalled) -> Recalled:
+    """Long after it was said, an order of a tool, an import or the model itself is not shown again; where it was said, in
+    the conversation of the moment, it stands as a turn like any other."""
+    what = found.what
+    if found.reason or not isinstance(what, StoredTurn) or what.origin == "user":
+        return found
+    return replace(found, reason="quarantined") if _VERDICTS.gives_orders(what.text, what.origin) else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

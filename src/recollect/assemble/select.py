@@ -66,6 +66,12 @@ def surfacing(loops: Sequence[Loop], *, now: datetime, fade: timedelta) -> tuple
     return tuple(sorted(loops, key=rank))
 
 
+def step_begin(window: Sequence[StoredTurn], *, step: int) -> int:
+    """The log's entry before the turn with which the newest step of so many turns began, or before the whole window."""
+    first = window[-1].number // step * step
+    return next(turn.place for turn in window if turn.number >= first) - 1
+
+
 def unspent(thoughts: Sequence[Thought], *, now: datetime) -> tuple[Thought, ...]:
     """Thoughts that have neither expired nor been used."""
     return tuple(t for t in thoughts if t.used_in is None and (t.due is None or t.due > now))
