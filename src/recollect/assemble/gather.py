@@ -18,7 +18,7 @@ from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
 from recollect.ingest.quarantine import Verdicts
 from recollect.recall.blends import Boosts, Shares
-from recollect.recall.searching import Blending, Search
+from recollect.recall.searching import Blending, Brought, Search
 from recollect.store import nouns
 from recollect.store.base import (
     ANY,
@@ -80,7 +80,7 @@ class Request:
     warnings: tuple[str, ...] = ()
 
 
-Recall = Callable[[UserStore, Search], Awaitable[Sequence[Recalled]]]
+Recall = Callable[[UserStore, Search], Awaitable[Brought]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +132,13 @@ async def gather(store: UserStore, request: Request, recall: Recall) -> Material
     except StoreError as error:
         return _bare(request, problem=f"the store could not be read: {error}", message=message)
     try:
-        recalled = tuple(map(_held_back, await recall(store, ask)))
+        brought = await recall(store, ask)
+        recalled = tuple(map(_held_back, brought.hits))
         facts = await _facts(store, request, recalled, named=named, known=material.known)
     except StoreError as error:
         return replace(material, problems=(*material.problems, f"recall failed: {error}"))
+    if brought.problem:
+        material = replace(material, problems=(*material.problems, brought.problem))
     cards = select.cards(facts.refs, facts.memories, now=request.now, recipe=request.recipe)
     if "memories" in request.recipe.order:
         return replace(material, recalled=recalled, cards=cards)

@@ -5,6 +5,7 @@ memory; the second fetches the texts of the winners. Turns are ranked with their
 blend; both say how each score came about. What is no longer true is found only when the past is asked about.
 """
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.clock import micros
-from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane
+from recollect.errors import ServiceError
+from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane, by_words
 from recollect.recall.embed.base import Calibration, Embedder, calibrate
 from recollect.recall.passages import best, passages
 from recollect.recall.query import Question, understand
@@ -35,6 +37,8 @@ from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, 
 MATCHES: Final = 1_000
 SPARE: Final = 6
 """Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
+NO_ROW: Final = -1
+"""The row of what has no vector yet."""
 SIDES: Final[tuple[RecordKind, ...]] = ("memory", "episode", "summary")
 BEFORE: Final = re.compile(
     r"\b(?:used to|before|previously|formerly|back then|at the time|originally|old|was|were|did)\b", re.IGNORECASE
@@ -95,6 +99,8 @@ class Found:
 
     lanes: frozenset[str] = frozenset()
     """Other lanes that the message names."""
+    problem: str = ""
+    """Why there are no similarities; empty where there are."""
 
     def recalled(self, what: StoredTurn | Record, ranked: Ranked) -> Recalled:
         return Recalled(what=what, score=ranked.score, parts=ranked.parts, excerpt=self.excerpt(what))
@@ -104,6 +110,14 @@ class Found:
             return ""
         parts = passages(what.text)
         return parts[best(parts, self.question.stems, self.passages[what.seq])] if parts else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What recall brings to a context, and what went wrong with it, if anything did."""
+
+    hits: tuple[Recalled, ...]
+    problem: str = ""
 
 
 class Recaller:
@@ -142,7 +156,7 @@ class Recaller:
     def forget(self, key: UserKey) -> None:
         self._cache.drop(key)
 
-    async def recall(self, key: UserKey, store: UserStore, search: Search) -> list[Recalled]:
+    async def recall(self, key: UserKey, store: UserStore, search: Search) -> Brought:
         """Turns and records for a context, with those that must stay out.
 
         How they mix follows the one scale that `search` uses; which record takes a record's place is the recipe's choice.
@@ -157,7 +171,7 @@ class Recaller:
                 mixed.append(found.recalled(turns[one.seq], one))
             elif one.seq in records:
                 mixed.append(next(waiting))
-        return mixed
+        return Brought(hits=tuple(mixed), problem=found.problem)
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
         """The best of everything on one scale."""
@@ -185,7 +199,7 @@ class Recaller:
         asked = self._cache.query(held)
         answers = await store.read(turns, records, asked)
         held = await self._cache.refresh(key, store, asked, answers[asked])
-        vector = self._ask(question.text)
+        vector, problem = await self._vector(question.text)
         found_turns: list[Ranked] = []
         if "turn" in search.kinds:
             dots = held.turns.dots(vector)
@@ -196,6 +210,8 @@ class Recaller:
         found_records = self._ranked(
             held, held.records, question, answers[records], search, dots=dots, lanes=lanes, nouns=search.sides
         )
+        if not self._embedder.at_once and "turn" in search.kinds:
+            found_turns += _without_vectors(held.turns, answers[turns], skip=search.skip, limit=search.limit)
         return Found(
             turns=found_turns,
             records=found_records,
@@ -203,7 +219,22 @@ class Recaller:
             similarity=self._similarities(found_records, dots),
             passages=_passages(held.turns, found_turns, vector) | _passages(held.records, found_records, vector),
             lanes=lanes,
+            problem=problem,
         )
+
+    async def _vector(self, text: str) -> tuple[Vectors, str]:
+        """The question's vector; a zero one, with the reason, from an embedder that does not answer in time."""
+        if self._embedder.at_once:
+            return self._ask(text), ""
+        try:
+            return await asyncio.to_thread(self._asked, text), ""
+        except ServiceError as error:
+            return np.zeros(self._embedder.dimension, dtype=np.float32), f"recall by full text alone: {error}"
+
+    def _asked(self, text: str) -> Vectors:
+        if self._calibration is None:
+            self._calibration = calibrate(self._embedder)
+        return self._ask(text)
 
     def _ranked(
         self,
@@ -252,7 +283,7 @@ class Recaller:
         return collapse(ranked, matrix.own(np.array([one.row for one in ranked])), threshold=search.weights.duplicate)
 
     def _similarities(self, ranked: Sequence[Ranked], dots: Floats) -> dict[int, float]:
-        found = self._calibrated(dots[[one.row for one in ranked]]) if ranked else ()
+        found = self._calibrated(dots[[one.row for one in ranked]]) if ranked and dots.any() else [0.0] * len(ranked)
         return {one.seq: float(value) for one, value in zip(ranked, found, strict=True)}
 
     def _calibrated(self, cosines: Floats) -> NDArray[np.float64]:
@@ -264,12 +295,34 @@ class Recaller:
         return self._embedder.embed([text], purpose="query")[0]
 
 
+def _without_vectors(columns: Columns, matches: Sequence[Match], *, skip: frozenset[int], limit: int) -> list[Ranked]:
+    """The best matches by words alone among turns that a slow embedder has not come to yet, in standard deviations."""
+    if not matches:
+        return []
+    _, there = columns.matrix.places(np.array([match.seq for match in matches], dtype=np.int64))
+    waiting = [match for match, held in zip(matches, there, strict=True) if not held and match.seq not in skip]
+    spread = float(np.std([match.score for match in matches])) or 1.0
+    best = sorted(waiting, key=lambda match: (-match.score, match.seq))[:limit]
+    scores = [round(match.score / spread, DECIMALS) for match in best]
+    return [
+        Ranked(row=NO_ROW, seq=match.seq, score=score, parts={"lexical": score})
+        for match, score in zip(best, scores, strict=True)
+    ]
+
+
+def _in_scope(turn: StoredTurn, search: Search, lanes: frozenset[str]) -> bool:
+    persona = isinstance(search.persona, Everything) or turn.persona == search.persona
+    return persona and (isinstance(search.lane, Everything) or turn.lane == search.lane or turn.lane in lanes)
+
+
 def _best_first(ranked: Ranked) -> tuple[float, int]:
     return -ranked.score, ranked.seq
 
 
 def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> dict[int, Floats]:
-    found = {one.seq: columns.passage_dots(one.row, vector) for one in ranked} if columns.passages is not None else {}
+    if columns.passages is None:
+        return {}
+    found = {one.seq: columns.passage_dots(one.row, vector) for one in ranked if one.row != NO_ROW}
     return {seq: dots for seq, dots in found.items() if len(dots)}
 
 
@@ -307,7 +360,8 @@ async def _texts(store: UserStore, found: Found, search: Search) -> tuple[dict[i
     records = RecordsBySeq(seqs=tuple(one.seq for one in found.records), known=search.known)
     answers = await store.read(turns, records)
     active = [record for record in map(nouns.record, answers[records]) if record.status == "ACTIVE"]
-    return {turn.seq: turn for turn in answers[turns]}, {record.seq: record for record in active}
+    spoken = {turn.seq: turn for turn in answers[turns] if _in_scope(turn, search, found.lanes)}
+    return spoken, {record.seq: record for record in active}
 
 
 def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> list[Recalled]:
@@ -317,7 +371,7 @@ def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> lis
         return [found.recalled(records[one.seq], one) for one in ranked]
     out = {one.seq: reason for one in ranked if (reason := _reason(records[one.seq], found, search))}
     candidates = [_candidate(records[one.seq], one, found, now=search.now) for one in ranked if one.seq not in out]
-    order = _blend(candidates, search, named=found.lanes)
+    order = by_words(candidates) if found.problem else _blend(candidates, search, named=found.lanes)
     shown = [
         Recalled(what=records[one.seq], score=one.score, parts=one.parts, excerpt=found.excerpt(records[one.seq]))
         for one in order
@@ -349,7 +403,7 @@ def _reason(record: Record, found: Found, search: Search) -> str:
     if _ended(record, found.question, search):
         return "stale: no longer true"
     blending = search.blending
-    if blending and found.similarity.get(record.seq, 0.0) < blending.threshold:
+    if blending and not found.problem and found.similarity.get(record.seq, 0.0) < blending.threshold:
         return "below threshold"
     return ""
 
