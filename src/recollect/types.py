@@ -343,6 +343,12 @@ class Recalled:
     score: float
     parts: Mapping[str, float]
     reason: str = ""
+    excerpt: str = ""
+    """The passage that answers, where the text is too long to be shown whole."""
+
+    @property
+    def text(self) -> str:
+        return self.excerpt or self.what.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from scripts import architecture_map
 from tests.architecture.source import PACKAGE, ROOT, SOURCE, modules
 
 ENTRY = re.compile(r"^\| `(?P<file>[\w/]+\.py)` \| \S", re.MULTILINE)
@@ -14,3 +15,7 @@ def test_the_map_shows_every_module_once() -> None:
     package = SOURCE / PACKAGE
     there = [module.path.relative_to(package).as_posix() for module in modules() if module.path.name != "__init__.py"]
     assert sorted(mapped) == sorted(there)
+
+
+def test_the_map_says_what_the_modules_say() -> None:
+    assert architecture_map.main(["--check"]) == 0

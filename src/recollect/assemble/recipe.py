@@ -1,6 +1,6 @@
 """A recipe: what a context is made of, as data.
 
-Every number that the four products of the seeds disagree on is a field here and a line in a TOML file, none a
+Every number on which products disagree is a field here and a line in a TOML file, none a
 constant in code. A recipe may extend another: tables are merged, everything else is replaced.
 """
 
@@ -211,7 +211,9 @@ class Recipe(_Part):
         if unfit := [s for s in self.tail if HEADINGS[s].trusted or s == "working"]:
             raise ValueError(f"tail names {unfit[0]!r}; only memory blocks may follow the history")
         if self.history.step and (self.history.keep_first or self.history.middle):
-            raise ValueError("a window that moves in steps keeps no first turns: history.keep_first and middle must be 0")
+            raise ValueError(
+                "a window that moves in steps keeps no first turns: history.keep_first and middle must be 0"
+            )
         return self
 
     def _check_names(self) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from recollect.assemble.recipe import Recipe
 from recollect.clock import local_day
 from recollect.ingest import sessions
-from recollect.types import Card, Loop, Memory, Session, StoredTurn, Summary, Thought
+from recollect.types import Card, Loop, Memory, Recalled, Session, StoredTurn, Summary, Thought
 
 SOON = timedelta(hours=2)
 """A loop surfaces this long before it is due."""
@@ -104,3 +104,10 @@ def cards(refs: Sequence[str], facts: Sequence[Memory], *, now: datetime, recipe
             label = next((m.entity_label for m in about if m.entity_label), ref)
             found.append(Card(ref=ref, label=label, facts=tuple(about)))
     return tuple(found)
+
+
+def beside(recalled: Sequence[Recalled], cards: Sequence[Card]) -> tuple[Recalled, ...]:
+    """Facts of cards that were not found by themselves, for a recipe that shows no cards."""
+    known = {found.what.id for found in recalled}
+    facts = {fact.id: fact for card in cards for fact in card.facts if fact.id not in known}
+    return tuple(Recalled(what=fact, score=0.0, parts={"entity": 0.0}) for fact in facts.values())

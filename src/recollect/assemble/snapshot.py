@@ -18,6 +18,7 @@ from recollect.assemble.recipe import Recipe
 from recollect.assemble.render import RENDERER
 from recollect.clock import micros
 from recollect.errors import NotFound
+from recollect.ingest.hygiene import visible
 from recollect.store.base import StoredSnapshot
 from recollect.types import Context, Item, Json, SectionUse
 
@@ -132,14 +133,19 @@ def given(snapshot: StoredSnapshot) -> list[tuple[str, str]]:
     return [(row[1], row[2]) for row in _body(snapshot)["items"] if row[_INCLUDED]]
 
 
-def blobs_of(snapshot: StoredSnapshot, ids: Collection[str]) -> tuple[str, ...]:
-    """The hashes of the blobs that show one of these turns or records, or rest on one."""
+def message_names(texts: Iterable[str]) -> frozenset[str]:
+    """The names of blobs that hold these texts as messages that were not recorded when they were asked about."""
+    return frozenset(_name("", said) for text in texts for said in (text, visible(text)))
+
+
+def blobs_of(snapshot: StoredSnapshot, ids: Collection[str], names: Collection[str] = ()) -> tuple[str, ...]:
+    """The hashes of the blobs that show one of these turns or records, or rest on one, or are named themselves."""
     body = _body(snapshot)
     wanted = set(ids)
     touched = {
         number for number, row in enumerate(body["items"]) if row[2] in wanted or not wanted.isdisjoint(row[_SOURCES])
     }
-    return tuple(name for name, owner in body.get("blobs", ()) if owner in touched)
+    return tuple(name for name, owner in body.get("blobs", ()) if owner in touched or name in names)
 
 
 def thinned(snapshot: StoredSnapshot) -> StoredSnapshot:
@@ -150,6 +156,11 @@ def thinned(snapshot: StoredSnapshot) -> StoredSnapshot:
     kept["items"] = [[*row[:3], None, *row[4:]] for row in body["items"]]
     text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
     return StoredSnapshot(id=snapshot.id, at=snapshot.at, known=snapshot.known, body=text, full=False)
+
+
+def _name(item: str, text: str) -> str:
+    """What a text is called as a blob: it belongs to one item, so that forgetting that one leaves the others theirs."""
+    return blake2b(f"{item}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class _Blobs:
@@ -169,7 +180,7 @@ class _Blobs:
         if known is not None:
             return known
         item = self._items[owner].id if owner != _NOBODY else ""
-        name = blake2b(f"{item}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        name = _name(item, text)
         self.texts[name] = text
         self.listed.append([name, owner])
         place = self._places[owner, text] = len(self.listed) - 1

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from recollect import Recollect, __version__
 from recollect.clock import Clock, system_clock
+from recollect.deliver import inspector
 from recollect.deliver.apikeys import Keys
 from recollect.deliver.http import failures, reference
 from recollect.deliver.http.bodies import Bodies
@@ -86,7 +87,7 @@ def create_app(
     app.state.service = service
     app.state.pulse = care.Pulse()
     app.state.channels = channels(service)
-    for router in (*ROUTERS, *routers):
+    for router in (*ROUTERS, *inspector.routers(), *routers):
         app.include_router(router)
     app.state.mcp = _mcp(app)
     if settings.upstream is not None:
@@ -114,7 +115,7 @@ def _stack(app: FastAPI, service: Service) -> None:
     """The layers; the last one added is the outermost."""
     settings = service.settings
     run_key = settings.run_key.get_secret_value() if settings.run_key else None
-    doorman = Doorman(service.keys, run_key=run_key, seconds=settings.key_seconds)
+    doorman = app.state.doorman = Doorman(service.keys, run_key=run_key, seconds=settings.key_seconds)
     buckets = Buckets(rate=settings.rate, burst=settings.burst, share=settings.workers)
     layers: tuple[Callable[[ASGIApp], ASGIApp], ...] = (
         lambda inner: Pressure(inner, settings=settings, metrics=service.metrics),

@@ -119,7 +119,7 @@ def install(app: FastAPI) -> None:
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError), "registered for these"
-        return answer(_first(error), request.scope)
+        return answer(first_of(error), request.scope)
 
     async def routing(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException), "registered for these"
@@ -130,7 +130,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, routing)
 
 
-def _first(error: RequestValidationError) -> RecollectError:
+def first_of(error: RequestValidationError) -> RecollectError:
     """The first thing that is wrong with a request, in words; its value is not repeated."""
     first = error.errors()[0]
     if first["type"] == "json_invalid":

@@ -28,7 +28,8 @@ async def save(connection: Connection, target: str, *, progress: Callable[[int, 
     folder = await asyncio.to_thread(_empty_folder, target)
     await connection.execute("begin isolation level repeatable read read only")
     try:
-        await connection.execute("select set_config('recollect.maintenance', 'on', true)")
+        await connection.execute("set local recollect.maintenance = 'on'")
+        await connection.execute("set local enable_seqscan = on")
         cursor = await connection.execute("select count(*) from users")
         users = int((await cursor.fetchone() or (0,))[0])
         files: dict[str, dict[str, Any]] = {}

@@ -26,7 +26,7 @@ USER_TABLES = (
     "record_entities",
     "record_sources",
     "endings",
-    "vectors",
+    "traces",
     "cursors",
     "snapshots",
     "blobs",
@@ -38,9 +38,23 @@ FUNCTIONS = ("match_turns", "match_records")
 # What the search role may see of a row: enough to rank and filter, nothing to read.
 _SEARCH_COLUMNS = {
     "heads": ("user_id", "turn_documents", "turn_stems", "record_documents", "record_stems"),
-    "turns": ("user_id", "seq", "retired", "words", "persona", "lane"),
-    "records": ("user_id", "seq", "retired", "words", "persona", "lane", "noun", "status"),
+    "turns": ("user_id", "seq", "retired", "length", "repeats", "words", "persona", "lane"),
+    "records": ("user_id", "seq", "retired", "length", "repeats", "words", "persona", "lane", "noun", "status"),
 }
+# What a user said, or what is made of it. The planner needs no statistics of it, and would keep samples of the values
+# where no erasure reaches them.
+_CONTENT = {
+    "turns": ("words", "text", "parts", "speaker"),
+    "records": ("words", "text", "key", "sources", "entities", "body"),
+    "record_entities": ("ref",),
+    "record_sources": ("ref",),
+    "traces": ("speaker", "vector", "near"),
+    "cursors": ("error", "body"),
+    "snapshots": ("body",),
+    "blobs": ("text",),
+    "notes": ("name", "body"),
+}
+_WORD_INDEXES = ("turns_by_word", "records_by_word")
 _MINE = "user_id = (select nullif(current_setting('recollect.user_id', true), '')::uuid)"
 _MAINTENANCE = "(select current_setting('recollect.maintenance', true)) = 'on'"
 
@@ -94,6 +108,26 @@ def wall(table: str) -> list[str]:
     return statements
 
 
+def unsampled(table: str) -> list[str]:
+    """Keeps content out of the planner's statistics."""
+    return [f"alter table {table} alter column {column} set statistics 0" for column in _CONTENT.get(table, ())]
+
+
+def unsampled_words() -> str:
+    """The same for the inverted indexes, on every partition or shard."""
+    indexes = ", ".join(f"'{index}'" for index in _WORD_INDEXES)
+    return (
+        "do $$ declare found regclass; begin\n"
+        "    for found in\n"
+        "        select coalesce(i.inhrelid, c.oid)::regclass from pg_class c left join pg_inherits i on i.inhparent = c.oid\n"
+        f"        where c.relname in ({indexes}) and c.relnamespace = current_schema()::regnamespace\n"
+        "    loop\n"
+        "        execute format('alter index %s alter column 1 set statistics 0', found);\n"
+        "    end loop;\n"
+        "end $$"
+    )
+
+
 def grants(schema: str = SCHEMA) -> list[str]:
     return [
         f"grant usage on schema {schema} to {APPLICATION}, {SEARCH}",
@@ -135,5 +169,5 @@ def completion(*, partitioned: bool = True) -> list[str]:
     statements: list[str] = []
     for table in USER_TABLES:
         statements += partitions(table) if partitioned else []
-        statements += wall(table)
-    return [*statements, *grants(), *functions()]
+        statements += [*unsampled(table), *wall(table)]
+    return [*statements, unsampled_words(), *grants(), *functions()]

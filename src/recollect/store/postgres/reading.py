@@ -13,8 +13,10 @@ from uuid import UUID
 from recollect.clock import from_micros, micros
 from recollect.store import base
 from recollect.store.base import Answers, Everything, Query, Scope
-from recollect.store.bm25 import PLACES, distinct
+from recollect.store.bm25 import distinct
+from recollect.store.codec import erased_name
 from recollect.store.postgres import rows
+from recollect.store.postgres.ranking import ranked
 from recollect.store.postgres.rows import Fetched, Values
 from recollect.store.postgres.statements import (
     RECORD_COLUMNS,
@@ -24,7 +26,7 @@ from recollect.store.postgres.statements import (
     statement,
     visible,
 )
-from recollect.store.postgres.words import asking, mark, unescape, word
+from recollect.store.postgres.words import asking, embedder_id, mark, unescape, word
 
 ALWAYS = 2**62
 """An entry after every other."""
@@ -177,6 +179,8 @@ def _records_by_source(query: base.RecordsBySource, person: Person) -> Question:
 
 def _matches(query: base.Matches, person: Person) -> Question:
     words = [word(stem, mark=person.mark) for stem in distinct(query.stems)]
+    if not words or query.limit <= 0:
+        return Question((), lambda _: ())
     values: Values = {
         "user": person.id,
         "words": words,
@@ -184,27 +188,25 @@ def _matches(query: base.Matches, person: Person) -> Question:
         "any_persona": isinstance(query.persona, Everything),
         "any_lane": isinstance(query.lane, Everything),
         "known": ALWAYS if query.known is None else query.known,
-        "limit": query.limit,
     }
     if query.target == "record":
         values["nouns"] = list(query.nouns)
     sql = statement("match_turns" if query.target == "turn" else "match_records")
-    return Question((Statement(sql, values | _names(query.persona, query.lane)),), _ranked)
-
-
-def _ranked(fetched: Sequence[Fetched]) -> tuple[base.Match, ...]:
-    found = [base.Match(seq=seq, score=round(gain, PLACES)) for seq, gain in fetched[0]]
-    return tuple(sorted(found, key=lambda match: (-match.score, match.seq)))
+    ask = Statement(sql, values | _names(query.persona, query.lane))
+    return Question((ask,), lambda fetched: ranked(fetched[0], limit=query.limit, loose=query.loose))
 
 
 def _traces(query: base.Traces, person: Person) -> Question:
-    values = {"user": person.id, "embedder": query.embedder, "after": query.after, "limit": query.limit}
-    return _ask(statement("traces"), values, rows.trace)
+    return _ask(statement("traces"), _of_embedder(query, person), rows.trace)
 
 
 def _untraced(query: base.Untraced, person: Person) -> Question:
-    values = {"user": person.id, "embedder": query.embedder, "after": query.after, "limit": query.limit}
-    return _ask(statement("untraced"), values, lambda row: row[0])
+    return _ask(statement("untraced"), _of_embedder(query, person), lambda row: row[0])
+
+
+def _of_embedder(query: base.Traces | base.Untraced, person: Person) -> Values:
+    embedder = embedder_id(query.embedder)
+    return {"user": person.id, "embedder": embedder, "after": query.after, "limit": query.limit}
 
 
 def _log(query: base.Log, person: Person) -> Question:
@@ -226,6 +228,12 @@ def _log(query: base.Log, person: Person) -> Question:
         return tuple(entries)[: query.limit]
 
     return Question(statements, read)
+
+
+def _erased(query: base.Erased, person: Person) -> Question:
+    names = {erased_name(name): name for name in query.ids}
+    ask = Statement(statement("erased"), {"user": person.id, "names": list(names)})
+    return Question((ask,), lambda fetched: frozenset(names[row[0]] for row in fetched[0]))
 
 
 def _counts(_: base.Counts, person: Person) -> Question:
@@ -293,6 +301,7 @@ _TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
     base.Traces: _traces,
     base.Untraced: _untraced,
     base.Log: _log,
+    base.Erased: _erased,
     base.Counts: _counts,
     base.Cursors: _cursors,
     base.CurrentLease: _lease,

@@ -145,7 +145,7 @@ def turn_values(user: UUID, seq: int, draft: TurnDraft | StoredTurn, found: Sequ
         "number": draft.number,
         "tokens": draft.tokens,
         "family": draft.family,
-        "words": words(found, mark=mark),
+        **_found_by(words(found, mark=mark)),
     }
 
 
@@ -175,8 +175,12 @@ def record_values(user: UUID, seq: int, draft: RowDraft | Row, found: Sequence[s
         "recorded_at": micros(draft.recorded_at),
         "retired": draft.retired if isinstance(draft, Row) else None,
         "retired_at": stamp(draft.retired_at) if isinstance(draft, Row) else None,
-        "words": words(found, mark=mark),
+        **_found_by(words(found, mark=mark)),
     }
+
+
+def _found_by(words: list[str]) -> Values:
+    return {"words": words, "length": len(words), "repeats": len(set(words)) < len(words)}
 
 
 def cursor_values(user: UUID, cursor: Cursor) -> Values:

@@ -3,15 +3,19 @@
 from collections.abc import Callable
 
 from recollect.errors import StoreError
-from recollect.store.base import Health
+from recollect.store.base import Health, Scrubbed
 from recollect.store.catalog import UserKey
 from recollect.store.postgres import backup as backups
+from recollect.store.postgres import neighbours, scrubbing
 from recollect.store.postgres.catalog import PostgresCatalog
 from recollect.store.postgres.connections import Connection, Connections
 from recollect.store.postgres.faults import clear_errors
 from recollect.store.postgres.inspection import inspect
 from recollect.store.postgres.migrating import migrate
+from recollect.store.postgres.neighbours import Vectors
+from recollect.store.postgres.reading import Person
 from recollect.store.postgres.user import PostgresUserStore
+from recollect.store.postgres.words import embedder_id
 
 POOL_SIZE = 10
 PATIENCE = 10.0
@@ -57,6 +61,19 @@ class PostgresStore:
         async with await self._connections.connect() as connection:
             with clear_errors(self._connections.settings):
                 return await backups.save(connection, target, progress=progress)
+
+    async def index_vectors(self, key: UserKey, *, embedder: str) -> None:
+        """An approximate index for `nearest` of one user, whose vectors were brought near before."""
+        vectors = Vectors(Person.of(key).id, embedder_id(embedder))
+        async with await self._connections.connect() as connection:
+            with clear_errors(self._connections.settings):
+                await connection.execute("set statement_timeout = 0")
+                await neighbours.build(connection, vectors)
+
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
+        async with await self._connections.connect() as connection:
+            with clear_errors(self._connections.settings):
+                return await scrubbing.scrub(connection, progress=progress)
 
     async def restore_backup(self, source: str) -> int:
         """Fills this empty database from a folder that `backup` wrote; the number of users."""

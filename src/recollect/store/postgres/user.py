@@ -13,13 +13,16 @@ from uuid import UUID, uuid4
 import psycopg
 
 from recollect.errors import StoreUnavailable
-from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Query, Written
+from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Match, Query, Written
 from recollect.store.catalog import UserKey
+from recollect.store.postgres import neighbours
 from recollect.store.postgres.connections import Connection, Connections, apply, fetch, query, run
 from recollect.store.postgres.layout import APPLICATION
+from recollect.store.postgres.neighbours import Decode, Vectors
 from recollect.store.postgres.reading import Batch, Person, Statement
 from recollect.store.postgres.rows import Fetched
 from recollect.store.postgres.statements import statement, wiping
+from recollect.store.postgres.words import embedder_id
 from recollect.store.postgres.writing import Locked, Plan, Present, asks_presence, plan, plan_restore
 
 _READ = query("begin isolation level repeatable read read only")
@@ -87,6 +90,33 @@ class PostgresUserStore:
                 await connection.execute(_COMMIT)
 
         await self._connections.persist(work)
+
+    async def bring_near(self, *, embedder: str, decode: Decode) -> int:
+        """Copies the user's vectors to pgvector's type, in small transactions; how many were copied."""
+        vectors = Vectors(self._person.id, embedder_id(embedder))
+
+        async def work(connection: Connection) -> int:
+            await self._begin(connection, _WRITE)
+            count = await neighbours.fill(connection, vectors, decode)
+            await connection.execute(_COMMIT)
+            return count
+
+        total = 0
+        while count := await self._connections.persist(work):
+            total += count
+        return total
+
+    async def nearest(self, vector: Sequence[float], *, embedder: str, limit: int) -> tuple[Match, ...]:
+        """The entries whose vectors are closest, best first, among those brought near; `score` is their cosine."""
+        vectors = Vectors(self._person.id, embedder_id(embedder))
+
+        async def work(connection: Connection) -> tuple[Match, ...]:
+            await self._begin(connection, _READ)
+            found = await (await neighbours.nearest(connection, vectors, vector, limit=limit)).fetchall()
+            await connection.execute(_COMMIT)
+            return neighbours.ranked(found)
+
+        return await self._connections.persist(work)
 
     def _ask(self, name: str, /, **values: Any) -> Statement:
         return Statement(statement(name), {"user": self._person.id, **values})

@@ -9,6 +9,7 @@ collision costs a comparison, because every statement filters by user as well.
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from hashlib import blake2b
+from uuid import UUID
 
 _ESCAPE = "\U0010fffd"
 _LONGEST_STEM = 400
@@ -17,6 +18,11 @@ _MOST_BYTES = 500_000
 """A text vector ends at 1 MB; stems past this much of a single document are not indexed."""
 
 MARK_LENGTH = 4
+
+
+def embedder_id(name: str) -> UUID:
+    """An embedder's name is long and stands in every trace; its hash is enough to tell it apart."""
+    return UUID(bytes=blake2b(name.encode(), digest_size=16).digest())
 
 
 def escape(text: str) -> str:

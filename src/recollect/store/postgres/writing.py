@@ -13,7 +13,7 @@ from recollect.store.postgres import rows
 from recollect.store.postgres.reading import Person, Statement
 from recollect.store.postgres.rows import Values
 from recollect.store.postgres.statements import statement
-from recollect.store.postgres.words import escape
+from recollect.store.postgres.words import embedder_id, escape
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,9 @@ class _Writer:
         if values["sources"]:
             self.add("insert_record_sources", seq=seq, refs=values["sources"])
 
-    def vector(self, name: Literal["insert_vector", "put_vector"], seq: int, vector: Vector) -> None:
-        self.add(name, seq=seq, embedder=vector.embedder, data=vector.data)
+    def trace(self, name: Literal["trace_turn", "trace_record"], seq: int, vector: Vector | None) -> None:
+        if vector is not None:
+            self.add(name, seq=seq, embedder=embedder_id(vector.embedder), vector=vector.data)
 
     def retire(self, identifier: str, seq: int, at: int) -> None:
         self.add("retire_turn", id=identifier, seq=seq)
@@ -113,13 +114,13 @@ class _Writer:
         if turn_ids or record_ids:
             self.add("erase_endings", ids=[*turn_ids, *record_ids])
         if turn_ids:
-            self.add("erase_turn_vectors", ids=turn_ids)
+            self.add("erase_turn_traces", ids=turn_ids)
             self.add("shrink_turns", ids=turn_ids)
             self.add("erase_turns", ids=turn_ids)
         if record_ids:
             self.add("erase_record_entities", ids=record_ids)
             self.add("erase_record_sources", ids=record_ids)
-            self.add("erase_record_vectors", ids=record_ids)
+            self.add("erase_record_traces", ids=record_ids)
             self.add("shrink_records", ids=record_ids)
             self.add("erase_records", ids=record_ids)
 
@@ -134,9 +135,10 @@ def plan(change: Change, person: Person, present: Present, *, after: int, mark: 
     writer = _Writer(person, after)
     turns = tuple(map(writer.turn, change.turns))
     records = tuple(map(writer.record, change.records))
-    for seq, draft in zip((*turns, *records), (*change.turns, *change.records), strict=True):
-        if draft.vector is not None:
-            writer.vector("insert_vector", seq, draft.vector)
+    for seq, draft in zip(turns, change.turns, strict=True):
+        writer.trace("trace_turn", seq, draft.vector)
+    for seq, draft in zip(records, change.records, strict=True):
+        writer.trace("trace_record", seq, draft.vector)
     live = present.live | {draft.id for draft in (*change.turns, *change.records)}
     for identifier in dict.fromkeys(change.retire):
         if identifier in live:
@@ -184,7 +186,8 @@ def _beside(writer: _Writer, change: Change) -> None:
             expires=micros(change.lease.expires),
         )
     for seq, vector in change.vectors:
-        writer.vector("put_vector", seq, vector)
+        writer.trace("trace_turn", seq, vector)
+        writer.trace("trace_record", seq, vector)
     for snapshot in change.snapshots:
         writer.statements.append(Statement(statement("put_snapshot"), rows.snapshot_values(user, snapshot)))
     for hash_, text in change.blobs.items():

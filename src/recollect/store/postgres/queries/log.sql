@@ -24,6 +24,12 @@ where e.user_id = %(user)s and e.seq > %(after)s
 order by e.seq
 limit %(limit)s
 
+-- name: erased
+-- Which of these hashes of ids stand in the log as erased.
+select distinct e.id
+from endings e
+where e.user_id = %(user)s and e.op = 'erase' and e.id = any (%(names)s::text[])
+
 -- name: register
 insert into users (user_id, tenant, name) values (%(user)s, %(tenant)s, %(name)s)
 on conflict do nothing
@@ -72,7 +78,7 @@ where h.user_id = %(user)s
 update heads h
 set turn_documents = h.turn_documents - g.documents, turn_stems = h.turn_stems - g.stems
 from (
-    select count(*) filter (where cardinality(t.words) > 0) as documents, coalesce(sum(cardinality(t.words)), 0) as stems
+    select count(*) filter (where t.length > 0) as documents, coalesce(sum(t.length), 0) as stems
     from turns t
     where t.user_id = %(user)s and t.id = any (%(ids)s::text[])
 ) g
@@ -83,7 +89,7 @@ where h.user_id = %(user)s
 update heads h
 set record_documents = h.record_documents - g.documents, record_stems = h.record_stems - g.stems
 from (
-    select count(*) filter (where cardinality(t.words) > 0) as documents, coalesce(sum(cardinality(t.words)), 0) as stems
+    select count(*) filter (where t.length > 0) as documents, coalesce(sum(t.length), 0) as stems
     from records t
     where t.user_id = %(user)s and t.id = any (%(ids)s::text[])
 ) g
@@ -190,7 +196,7 @@ select count(*) from snapshots s where s.user_id = %(user)s
 select
     (select coalesce(sum(pg_column_size(t.*)), 0) from turns t where t.user_id = %(user)s)
     + (select coalesce(sum(pg_column_size(r.*)), 0) from records r where r.user_id = %(user)s)
-    + (select coalesce(sum(pg_column_size(v.*)), 0) from vectors v where v.user_id = %(user)s)
+    + (select coalesce(sum(pg_column_size(v.*)), 0) from traces v where v.user_id = %(user)s)
     + (select coalesce(sum(pg_column_size(s.*)), 0) from snapshots s where s.user_id = %(user)s)
     + (select coalesce(sum(pg_column_size(b.*)), 0) from blobs b where b.user_id = %(user)s)
     + (select coalesce(sum(pg_column_size(n.*)), 0) from notes n where n.user_id = %(user)s)

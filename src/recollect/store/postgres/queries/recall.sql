@@ -1,28 +1,29 @@
 -- What ranking reads: full-text matches and traces.
 
 -- name: match_turns
-select m.entry, m.gain
+-- For each word that is held: its number, how many versions hold it, and those that pass the filters as packed integers.
+select m.n, m.documents, m.stems, m.holding, m.seqs, m.lengths, m.frequencies
 from match_turns(
     %(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[],
-    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s, %(limit)s
+    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s
 ) m
+order by m.n
 
 -- name: match_records
-select m.entry, m.gain
+-- The same for records.
+select m.n, m.documents, m.stems, m.holding, m.seqs, m.lengths, m.frequencies
 from match_records(
     %(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[], %(nouns)s::text[],
-    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s, %(limit)s
+    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s
 ) m
+order by m.n
 
 -- name: traces
--- The next vectors of one embedder with what ranking needs of their turn or record.
-select v.seq, coalesce(t.place, v.seq), coalesce(r.noun, 'turn'), coalesce(t.id, r.id), coalesce(t.at, r.at), t.role,
-    coalesce(t.persona, r.persona), coalesce(t.lane, r.lane), t.session, t.speaker, v.data
-from vectors v
-left join turns t on t.user_id = %(user)s and t.seq = v.seq
-left join records r on r.user_id = %(user)s and r.seq = v.seq
-where v.user_id = %(user)s and v.embedder = %(embedder)s and v.seq > %(after)s
-order by v.seq
+-- The next traces of one embedder.
+select t.seq, t.place, t.noun, t.id, t.at, t.role, t.persona, t.lane, t.session, t.speaker, t.vector
+from traces t
+where t.user_id = %(user)s and t.embedder = %(embedder)s and t.seq > %(after)s
+order by t.seq
 limit %(limit)s
 
 -- name: untraced
@@ -31,32 +32,49 @@ from (
     select t.seq from turns t where t.user_id = %(user)s and t.seq > %(after)s and t.retired is null
     union all
     select r.seq from records r
-    where r.user_id = %(user)s and r.seq > %(after)s and r.retired is null and cardinality(r.words) > 0
+    where r.user_id = %(user)s and r.seq > %(after)s and r.retired is null and r.length > 0
 ) w
 where not exists (
-    select 1 from vectors v where v.user_id = %(user)s and v.embedder = %(embedder)s and v.seq = w.seq
+    select 1 from traces v where v.user_id = %(user)s and v.embedder = %(embedder)s and v.seq = w.seq
 )
 order by w.seq
 limit %(limit)s
 
--- name: insert_vector
--- The vector of an entry that the same transaction writes.
-insert into vectors (user_id, embedder, seq, data) values (%(user)s, %(embedder)s, %(seq)s, %(data)s)
+-- name: trace_turn
+-- The vector of a turn version, if there is one; replaces another of the same embedder.
+insert into traces (user_id, embedder, seq, place, noun, id, at, role, persona, lane, session, speaker, vector)
+select %(user)s, %(embedder)s, t.seq, t.place, 'turn', t.id, t.at, t.role, t.persona, t.lane, t.session, t.speaker,
+    %(vector)s
+from turns t
+where t.user_id = %(user)s and t.seq = %(seq)s
+on conflict (user_id, embedder, seq) do update set vector = excluded.vector, near = null
 
--- name: put_vector
--- A vector for an entry of this user that is there; replaces one of the same embedder.
-insert into vectors (user_id, embedder, seq, data)
-select %(user)s, %(embedder)s, %(seq)s, %(data)s
-where exists (select 1 from turns t where t.user_id = %(user)s and t.seq = %(seq)s)
-    or exists (select 1 from records r where r.user_id = %(user)s and r.seq = %(seq)s)
-on conflict (user_id, embedder, seq) do update set data = excluded.data, near = null
+-- name: trace_record
+-- The vector of a record version, if there is one; replaces another of the same embedder.
+insert into traces (user_id, embedder, seq, place, noun, id, at, persona, lane, vector)
+select %(user)s, %(embedder)s, r.seq, r.seq, r.noun, r.id, r.at, r.persona, r.lane, %(vector)s
+from records r
+where r.user_id = %(user)s and r.seq = %(seq)s
+on conflict (user_id, embedder, seq) do update set vector = excluded.vector, near = null
 
--- name: erase_turn_vectors
-delete from vectors v
+-- name: erase_turn_traces
+delete from traces v
 where v.user_id = %(user)s
     and v.seq in (select t.seq from turns t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]))
 
--- name: erase_record_vectors
-delete from vectors v
+-- name: erase_record_traces
+delete from traces v
 where v.user_id = %(user)s
     and v.seq in (select t.seq from records t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]))
+
+-- name: distant
+-- The next vectors of one embedder that are not yet of pgvector's type.
+select t.seq, t.vector
+from traces t
+where t.user_id = %(user)s and t.embedder = %(embedder)s and t.near is null
+order by t.seq
+limit %(limit)s
+
+-- name: bring_near
+update traces t set near = %(near)s::halfvec
+where t.user_id = %(user)s and t.embedder = %(embedder)s and t.seq = %(seq)s

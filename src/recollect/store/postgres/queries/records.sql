@@ -35,9 +35,9 @@ select {columns}
 from records t
 where t.user_id = %(user)s and t.noun = %(noun)s and {visible} and {persona}
     and (cardinality(%(statuses)s::text[]) = 0 or t.status = any (%(statuses)s::text[]))
-    and t.seq in (
+    and t.seq = any (array(
         select e.seq from record_entities e where e.user_id = %(user)s and e.ref = any (%(refs)s::text[])
-    )
+    ))
 order by t.at desc, t.seq desc
 limit %(limit)s
 
@@ -45,17 +45,17 @@ limit %(limit)s
 select {columns}
 from records t
 where t.user_id = %(user)s and {visible}
-    and t.seq in (
+    and t.seq = any (array(
         select s.seq from record_sources s where s.user_id = %(user)s and s.ref = any (%(turns)s::text[])
-    )
+    ))
 order by t.seq
 
 -- name: insert_record
 insert into records (
-    user_id, seq, at, retired, words, noun, status, persona, lane, key, id, version, text, origin, sources, entities, due,
+    user_id, seq, at, retired, length, repeats, words, noun, status, persona, lane, key, id, version, text, origin, sources, entities, due,
     valid_from, valid_to, tokens, family, body, recorded_at, retired_at
 ) values (
-    %(user)s, %(seq)s, %(at)s, %(retired)s, %(words)s, %(noun)s, %(status)s, %(persona)s, %(lane)s, %(key)s, %(id)s,
+    %(user)s, %(seq)s, %(at)s, %(retired)s, %(length)s, %(repeats)s, %(words)s, %(noun)s, %(status)s, %(persona)s, %(lane)s, %(key)s, %(id)s,
     %(version)s, %(text)s, %(origin)s, %(sources)s, %(entities)s, %(due)s, %(valid_from)s, %(valid_to)s, %(tokens)s,
     %(family)s, %(body)s, %(recorded_at)s, %(retired_at)s
 )

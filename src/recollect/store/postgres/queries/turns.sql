@@ -34,10 +34,10 @@ limit %(limit)s
 
 -- name: insert_turn
 insert into turns (
-    user_id, seq, place, at, retired, words, persona, lane, id, version, role, text, recorded_at, conversation, speaker,
+    user_id, seq, place, at, retired, length, repeats, words, persona, lane, id, version, role, text, recorded_at, conversation, speaker,
     reply_to, origin, parts, snapshot, session, position, number, tokens, family
 ) values (
-    %(user)s, %(seq)s, %(place)s, %(at)s, %(retired)s, %(words)s, %(persona)s, %(lane)s, %(id)s, %(version)s, %(role)s,
+    %(user)s, %(seq)s, %(place)s, %(at)s, %(retired)s, %(length)s, %(repeats)s, %(words)s, %(persona)s, %(lane)s, %(id)s, %(version)s, %(role)s,
     %(text)s, %(recorded_at)s, %(conversation)s, %(speaker)s, %(reply_to)s, %(origin)s, %(parts)s, %(snapshot)s,
     %(session)s, %(position)s, %(number)s, %(tokens)s, %(family)s
 )

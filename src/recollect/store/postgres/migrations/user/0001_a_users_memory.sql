@@ -21,13 +21,16 @@ create table heads (
 ) partition by hash (user_id);
 
 -- Versions of turns. `words` are the stems in their order, each led by the user's mark, so that one inverted index over
--- many users is in effect one index for each. Search reads the first columns of many rows, so they stand before the text.
+-- many users is in effect one index for each; `length` is their number, and `repeats` says whether any comes twice. Search
+-- reads the first columns of many rows, so they stand before the text.
 create table turns (
     user_id uuid not null,
     seq bigint not null,
     place bigint not null,
     at bigint not null,
     retired bigint,
+    length integer not null,
+    repeats boolean not null,
     words text[] collate "C" not null,
     persona text collate "C",
     lane text collate "C",
@@ -61,6 +64,8 @@ create table records (
     seq bigint not null,
     at bigint not null,
     retired bigint,
+    length integer not null,
+    repeats boolean not null,
     words text[] collate "C" not null,
     noun text collate "C" not null,
     status text not null,
@@ -116,17 +121,27 @@ create table endings (
 ) partition by hash (user_id);
 create index endings_by_id on endings (user_id, id);
 
--- Embeddings as the embedder wrote them. `near` is filled for one user on demand, when their rows are so many that a
--- search inside the database is worth an index.
-create table vectors (
+-- Embeddings as the embedder wrote them, with what ranking needs beside them, so that loading them reads nothing else.
+-- `embedder` is the hash of its name. `near` is filled for one user on demand, when their rows are so many that a search
+-- inside the database is worth an index.
+create table traces (
     user_id uuid not null,
-    embedder text collate "C" not null,
+    embedder uuid not null,
     seq bigint not null,
-    data bytea not null,
+    place bigint not null,
+    noun text not null,
+    id text collate "C" not null,
+    at bigint not null,
+    role text,
+    persona text collate "C",
+    lane text collate "C",
+    session text collate "C",
+    speaker text,
+    vector bytea not null,
     near halfvec,
     primary key (user_id, embedder, seq)
 ) partition by hash (user_id);
-alter table vectors alter column data set storage external;
+alter table traces alter column vector set storage external;
 
 create table cursors (
     user_id uuid not null,

@@ -1,0 +1,193 @@
+"""The same work on both stores: recording, contexts and searches of one user while the store around them grows.
+
+One user is measured (`--own` turns); around them stand more and more others (`--users` in steps, `--turns` each). A
+store keeps its promise if the measured user does not notice: the last column is the time in the full store against the
+time in the first step of the same run. `--big` adds a user of that many turns, measured in the full store.
+
+PostgreSQL is started on loopback with its data synced to disk; `RECOLLECT_TEST_POSTGRES` names another server.
+
+    python -m bench.stores [--users 100,1000 --turns 1000 --own 10000 --big 100000 --samples 200]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from bench.measuring import Spread, save, spread, table
+from recollect import Recollect, Turn
+from recollect.store import connect
+from recollect.store.base import Change, Store, UserKey, Vector
+from recollect.testing import put, turn_draft
+from recollect.text.analyse import stems
+from tests.postgres_server import SERVER_VARIABLE, PostgresServer
+from tests.stores import made_database
+
+BATCH = 1_000
+PERSONA = "nikita"
+DURABLE = {"shared_buffers": "512MB", "autovacuum": "on"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    users: tuple[int, ...]
+    turns: int
+    own: int
+    big: int
+    samples: int
+
+
+class Talk:
+    """Sentences whose words are as unevenly common as in real talk."""
+
+    def __init__(self, seed: int = 7) -> None:
+        self._random = random.Random(seed)
+        syllables = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "ai", "ou")]
+        self._words = ["".join(self._random.choices(syllables, k=self._random.randint(1, 3))) for _ in range(20_000)]
+        total = 0.0
+        self._weights = [total := total + 1 / (rank + 20) for rank in range(len(self._words))]
+
+    def sentence(self, words: int = 14) -> str:
+        return " ".join(self._random.choices(self._words, cum_weights=self._weights, k=words))
+
+    def turns(self, user: str, count: int) -> Iterator[list[Turn]]:
+        for start in range(0, count, BATCH):
+            yield [
+                Turn(user, "user" if n % 2 else "assistant", self.sentence(), persona=PERSONA)
+                for n in range(start, min(start + BATCH, count))
+            ]
+
+
+@contextmanager
+def place(backend: str) -> Generator[str]:
+    """Where an empty store of that kind is."""
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        if backend == "sqlite":
+            yield str(Path(folder) / "memories")
+            return
+        named = os.environ.get(SERVER_VARIABLE)
+        if named:
+            with made_database(named) as url:
+                yield url
+            return
+        Path(folder).chmod(0o755)
+        server = PostgresServer.create(Path(folder) / "server", config=DURABLE)
+        try:
+            with made_database(server.url()) as url:
+                yield url
+        finally:
+            server.stop()
+
+
+async def crowd(store: Store, talk: Talk, *, start: int, end: int, turns: int) -> None:
+    """More users with as many turns each, written straight to the store; all say the same."""
+    sentences = [talk.sentence() for _ in range(turns)]
+    vector = Vector(embedder="crowd", data=bytes(256))
+    drafts = tuple(
+        turn_draft(f"t{n}", text, persona=PERSONA, stems=tuple(stems(text)), vector=vector)
+        for n, text in enumerate(sentences)
+    )
+    for number in range(start, end):
+        user = store.user(UserKey("default", f"crowd {number}"))
+        for first in range(0, turns, BATCH):
+            await put(user, Change(turns=drafts[first : first + BATCH]))
+
+
+async def sampled(count: int, call: Callable[[int], Awaitable[object]]) -> Spread:
+    for number in range(min(count, 20)):
+        await call(-1 - number)
+    seconds: list[float] = []
+    for number in range(count):
+        begin = perf_counter()
+        await call(number)
+        seconds.append(perf_counter() - begin)
+    return spread(seconds)
+
+
+async def measured(memory: Recollect, talk: Talk, *, user: str, samples: int) -> dict[str, Spread]:
+    def record(_: int) -> Awaitable[object]:
+        return memory.record(Turn(user, "user", talk.sentence(), persona=PERSONA))
+
+    def context(_: int) -> Awaitable[object]:
+        return memory.context(user=user, persona=PERSONA, message=talk.sentence(8))
+
+    def search(_: int) -> Awaitable[object]:
+        return memory.search(user=user, query=talk.sentence(5))
+
+    found = {"record": await sampled(samples, record), "context": await sampled(samples, context)}
+    await memory.flush()
+    return {**found, "search": await sampled(samples, search)}
+
+
+async def bench(backend: str, url: str, sizes: Sizes) -> list[dict[str, object]]:
+    talk = Talk()
+    store = connect(url)
+    await store.open()
+    rows: list[dict[str, object]] = []
+    async with Recollect(url) as memory:
+        for batch in talk.turns("ana", sizes.own):
+            await memory.record(batch)
+        first: dict[str, Spread] = {}
+        for before, users in zip((0, *sizes.users), sizes.users, strict=False):
+            await crowd(store, talk, start=before, end=users, turns=sizes.turns)
+            now = await measured(memory, talk, user="ana", samples=sizes.samples)
+            total = users * sizes.turns + sizes.own
+            size = (await store.health()).bytes
+            for call, taken in now.items():
+                against = first.setdefault(call, taken)
+                rows.append(_row(backend, call, sizes.own, total, taken, size, taken.p50 / against.p50))
+            print(table(rows[-3:]), file=sys.stderr)
+        if sizes.big:
+            for batch in talk.turns("big", sizes.big):
+                await memory.record(batch)
+            now = await measured(memory, talk, user="big", samples=sizes.samples)
+            total = sizes.users[-1] * sizes.turns + sizes.own + sizes.big
+            size = (await store.health()).bytes
+            rows += [_row(backend, call, sizes.big, total, taken, size, 0.0) for call, taken in now.items()]
+    await store.close()
+    return rows
+
+
+def _row(backend: str, call: str, own: int, total: int, taken: Spread, size: int, growth: float) -> dict[str, object]:
+    return {
+        "store": backend,
+        "call": call,
+        "turns of the user": own,
+        "of all": total,
+        "p50 ms": taken.p50,
+        "p95 ms": taken.p95,
+        "bytes a turn": size // total,
+        "growth": growth,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stores", default="sqlite,postgres")
+    parser.add_argument("--users", default="10,100", help="how many others, in steps")
+    parser.add_argument("--turns", type=int, default=100, help="turns of each of them")
+    parser.add_argument("--own", type=int, default=1_000, help="turns of the measured user")
+    parser.add_argument("--big", type=int, default=0, help="turns of a big user, measured last")
+    parser.add_argument("--samples", type=int, default=100)
+    given = parser.parse_args(arguments)
+    users = tuple(int(number) for number in given.users.split(","))
+    sizes = Sizes(users=users, turns=given.turns, own=given.own, big=given.big, samples=given.samples)
+    rows: list[dict[str, object]] = []
+    for backend in given.stores.split(","):
+        with place(backend) as url:
+            rows += asyncio.run(bench(backend, url, sizes))
+    print(table(rows))
+    print(f"saved to {save('stores', rows)}")
+
+
+if __name__ == "__main__":
+    main()

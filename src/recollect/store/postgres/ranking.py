@@ -1,0 +1,45 @@
+"""BM25 over what the search functions found: `recollect.store.bm25` for many documents at once.
+
+The sums are made in the order of the query's words, as there, so that both stores give the same numbers.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.store.base import Match
+from recollect.store.bm25 import K1, PLACES, B, idf
+from recollect.store.postgres.rows import Fetched
+
+_SEQS = np.dtype(">i8")
+_COUNTS = np.dtype(">i4")
+
+
+def ranked(found: Fetched, *, limit: int, loose: bool) -> tuple[Match, ...]:
+    """The best matches, best first; `loose` leaves order and limit to the reader."""
+    seqs, scores = _scored(found)
+    if loose:
+        return tuple(map(Match, seqs.tolist(), scores.tolist()))
+    order = np.lexsort((seqs, -np.round(scores, PLACES)))[:limit]
+    return tuple(
+        Match(seq, round(score, PLACES))
+        for seq, score in zip(seqs[order].tolist(), scores[order].tolist(), strict=True)
+    )
+
+
+def _scored(found: Fetched) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Every entry that holds a word, once, with the sum of its gains."""
+    entries: list[NDArray[np.int64]] = []
+    gains: list[NDArray[np.float64]] = []
+    for _, documents, stems, holding, seqs, lengths, frequencies in found:
+        if seqs is None:
+            continue
+        average = stems / documents
+        norm = K1 * (1.0 - B + B * np.frombuffer(lengths, _COUNTS).astype(np.float64) / average)
+        frequency = np.frombuffer(frequencies, _COUNTS).astype(np.float64)
+        weight = idf(documents=documents, holding=holding)
+        entries.append(np.frombuffer(seqs, _SEQS).astype(np.int64))
+        gains.append(weight * ((frequency * (K1 + 1.0)) / (frequency + norm)))
+    if not entries:
+        return np.zeros(0, np.int64), np.zeros(0)
+    unique, places = np.unique(np.concatenate(entries), return_inverse=True)
+    return unique, np.bincount(places, weights=np.concatenate(gains)).astype(np.float64)
