@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,7 @@ def weights(given: str | None) -> Path:
 
 
 def serve(model: Path) -> Any:
-    import xllamacpp  # pyright: ignore[reportMissingImports] -- installed by `make model` only
-
+    xllamacpp: Any = import_module("xllamacpp")  # installed by `make model` only
     parameters: Any = xllamacpp.CommonParams()
     parameters.model.path = str(model)
     parameters.n_ctx = 8192
@@ -75,7 +75,7 @@ def judged(found: list[str], wanted: tuple[str, ...]) -> Iterator[str]:
 
 async def run(url: str) -> None:
     clock = FakeClock()
-    asker = Asker(f"{url}/v1#local", Limits(seconds=600, answer_tokens=1_500))
+    asker = Asker(f"{url}/v1#local", Limits(seconds=3_000, answer_tokens=900))
     with tempfile.TemporaryDirectory() as folder:
         async with Recollect(folder, clock=clock, model=asker) as memory:
             await memory.define_persona("nikita", name="Nikita", text="You are Nikita.")
@@ -86,7 +86,10 @@ async def run(url: str) -> None:
                 clock.tick(minutes=minutes)
                 start = time.monotonic()
                 settled = (await memory.settle(user="ana"))["ana"]
-                print(f"{what}: {settled.done} steps, {settled.failed} failed, {time.monotonic() - start:.0f} s")
+                print(
+                    f"{what}: {settled.done} steps, {settled.failed} failed, {time.monotonic() - start:.0f} s",
+                    flush=True,
+                )
             for cursor in (await memory.work_status(user="ana")).cursors:
                 if cursor.error:
                     print(f"  {cursor.step}: {cursor.error}")

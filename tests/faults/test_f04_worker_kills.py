@@ -53,8 +53,10 @@ async def effects(store: Store, key: UserKey) -> list[tuple[object, ...]]:
     entries = (await store.user(key).read(log))[log]
     rows = [entry.row for entry in entries if entry.row is not None]
     gone = [entry.id for entry in entries if entry.op == "retire"]
-    written = [(row.noun, row.id, row.version, row.text, row.status, row.sources) for row in rows]
-    return sorted(written, key=repr) + sorted((("retired", name) for name in gone), key=repr)
+    written: list[tuple[object, ...]] = [
+        (row.noun, row.id, row.version, row.text, row.status, row.sources) for row in rows
+    ]
+    return sorted([*written, *(("retired", name) for name in gone)], key=repr)
 
 
 async def test_f4_each_effect_exactly_once(opened: Store, rng: random.Random) -> None:
