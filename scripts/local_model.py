@@ -56,7 +56,7 @@ def weights(given: str | None) -> Path:
 
 def serve(model: Path) -> Any:
     xllamacpp: Any = import_module("xllamacpp")  # installed by `make model` only
-    parameters: Any = xllamacpp.CommonParams()
+    parameters = xllamacpp.CommonParams()
     parameters.model.path = str(model)
     parameters.n_ctx = 8192
     parameters.n_parallel = 1
@@ -75,7 +75,7 @@ def judged(found: list[str], wanted: tuple[str, ...]) -> Iterator[str]:
 
 async def run(url: str) -> None:
     clock = FakeClock()
-    asker = Asker(f"{url}/v1#local", Limits(seconds=3_000, answer_tokens=900))
+    asker = Asker(f"{url}/v1#local", Limits(seconds=600, answer_tokens=1_500))
     with tempfile.TemporaryDirectory() as folder:
         async with Recollect(folder, clock=clock, model=asker) as memory:
             await memory.define_persona("nikita", name="Nikita", text="You are Nikita.")
@@ -86,10 +86,7 @@ async def run(url: str) -> None:
                 clock.tick(minutes=minutes)
                 start = time.monotonic()
                 settled = (await memory.settle(user="ana"))["ana"]
-                print(
-                    f"{what}: {settled.done} steps, {settled.failed} failed, {time.monotonic() - start:.0f} s",
-                    flush=True,
-                )
+                print(f"{what}: {settled.done} steps, {settled.failed} failed, {time.monotonic() - start:.0f} s")
             for cursor in (await memory.work_status(user="ana")).cursors:
                 if cursor.error:
                     print(f"  {cursor.step}: {cursor.error}")

@@ -148,7 +148,12 @@ def check(mutation: Mutation, folder: Path) -> str:
         wall.write_text(re.sub(NO_WALL[1], NO_WALL[2], wall.read_text("utf-8")), "utf-8")
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutation.tests]
     done = subprocess.run(
-        command, cwd=folder, env={**os.environ, "PYTHONPATH": "src"}, capture_output=True, text=True, check=False
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": "src", "RECOLLECT_TEST_NO_SHRINKING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode == 1:
         return "caught"

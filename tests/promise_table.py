@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -49,10 +49,10 @@ def lines(reports: Iterable[pytest.TestReport]) -> dict[str, Line]:
     """The table's lines by promise; a control is a line of its own."""
     table: dict[str, Line] = {}
     for report in reports:
-        found = dict(report.user_properties).get(PROPERTY)
+        found = cast("tuple[str, int, bool] | None", dict(report.user_properties).get(PROPERTY))
         if found is None or (report.when != "call" and not (report.when == "setup" and not report.passed)):
             continue
-        name, tries, is_control = found
+        name, tries, is_control = cast(tuple[str, int, bool], found)
         line = table.setdefault(f"{name} (control: must be noticed)" if is_control else name, Line())
         backend = _BACKEND.search(report.nodeid)
         line.stores.add(backend[1] if backend else "postgres" if "postgres" in report.nodeid else "sqlite")

@@ -51,6 +51,16 @@ class Settings(BaseModel):
     upstream: str | None = Field(
         default=None, description="The OpenAI-compatible server that chat requests are passed on to."
     )
+    upstream_key: SecretStr | None = Field(default=None, description="The key to the upstream server.")
+    upstream_persona: str | None = Field(
+        default=None, description="The persona that answers chat requests which name none."
+    )
+    upstream_seconds: Seconds = Field(
+        default=600.0, description="How long the upstream server may take for the next piece of an answer."
+    )
+    upstream_streams: Amount = Field(
+        default=256, description="Chat requests that one process passes on at the same time; more are answered 503."
+    )
 
     concurrency: Amount = Field(default=2, description="Requests that one process works on at the same time.")
     waiting: int = Field(default=32, ge=0, description="Requests that may wait for their turn; more are answered 503.")

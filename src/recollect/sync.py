@@ -119,7 +119,6 @@ class Recollect(Blocking[Async]):
     entities = blocking(Async.entities)
     history = blocking(Async.history)
     load = blocking(Async.load)
-    forget = blocking(Async.forget)
     settle = blocking(Async.settle)
     work_status = blocking(Async.work_status)
     retry = blocking(Async.retry)

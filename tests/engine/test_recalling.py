@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -103,7 +104,7 @@ async def test_a_semantic_entry_is_found_with_its_fields(memory: Recollect, cloc
 
 @pytest.mark.req("R2.3")
 async def test_an_episode_is_found_with_its_fields(memory: Recollect) -> None:
-    fields = {"outcome": "PARTIAL", "tone": "tense", "topics": ("boiler",), "session": "s-1"}
+    fields: dict[str, Any] = {"outcome": "PARTIAL", "tone": "tense", "topics": ("boiler",), "session": "s-1"}
     await memory.add("episode", user="ana", text="Argued with the landlord about the boiler", **fields)
     [hit] = await memory.search(user="ana", query="boiler", kinds=["episode"])
     [episode] = await memory.episodes(user="ana")

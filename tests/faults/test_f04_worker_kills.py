@@ -56,7 +56,8 @@ async def effects(store: Store, key: UserKey) -> list[tuple[object, ...]]:
     written: list[tuple[object, ...]] = [
         (row.noun, row.id, row.version, row.text, row.status, row.sources) for row in rows
     ]
-    return sorted([*written, *(("retired", name) for name in gone)], key=repr)
+    ended: list[tuple[object, ...]] = [("retired", name) for name in gone]
+    return sorted(written, key=repr) + sorted(ended, key=repr)
 
 
 async def test_f4_each_effect_exactly_once(opened: Store, rng: random.Random) -> None:

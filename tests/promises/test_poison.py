@@ -59,10 +59,9 @@ async def test_planted_then_many_sessions_then_triggered(memory: Recollect, cloc
     for question in ("Which shops should I go to?", "What do you always recommend?", f"Tell me about {SHOP}."):
         context = await memory.context(user="ana", persona=PERSONA, message=question)
         for block in blocks(context.system):
-            assert SHOP not in block.text or block.title not in INSTRUCTING, block.title
+            assert SHOP not in "\n".join(block.lines) or block.title not in INSTRUCTING, block.title
         assert SHOP not in context.system.split("[", maxsplit=1)[0], "never beside the persona"
-        roles = {entry["role"] for entry in context.messages if SHOP in str(entry["content"])}
-        assert "system" not in roles
+        assert "system" not in [str(entry["role"]) for entry in context.messages]
     held = await memory.memories(user="ana", status="QUARANTINED")
     assert all(m.origin != "user" and m.reason for m in held if SHOP in m.text)
 

@@ -16,8 +16,9 @@ from recollect.assemble.reaching import beyond
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
+from recollect.ingest.quarantine import Verdicts
 from recollect.recall.blends import Boosts, Shares
-from recollect.recall.searching import Blending, Search
+from recollect.recall.searching import Blending, Brought, Search
 from recollect.store import nouns
 from recollect.store.base import (
     ANY,
@@ -49,6 +50,8 @@ from recollect.types import (
     Thought,
 )
 
+_VERDICTS = Verdicts()
+
 LOOPS = 200
 """How many open loops are looked at; a user with more has the oldest left out."""
 SESSIONS = 12
@@ -77,7 +80,7 @@ class Request:
     warnings: tuple[str, ...] = ()
 
 
-Recall = Callable[[UserStore, Search], Awaitable[Sequence[Recalled]]]
+Recall = Callable[[UserStore, Search], Awaitable[Brought]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +132,13 @@ async def gather(store: UserStore, request: Request, recall: Recall) -> Material
     except StoreError as error:
         return _bare(request, problem=f"the store could not be read: {error}", message=message)
     try:
-        recalled = tuple(await recall(store, ask))
+        brought = await recall(store, ask)
+        recalled = tuple(map(_held_back, brought.hits))
         facts = await _facts(store, request, recalled, named=named, known=material.known)
     except StoreError as error:
         return replace(material, problems=(*material.problems, f"recall failed: {error}"))
+    if brought.problem:
+        material = replace(material, problems=(*material.problems, brought.problem))
     cards = select.cards(facts.refs, facts.memories, now=request.now, recipe=request.recipe)
     if "memories" in request.recipe.order:
         return replace(material, recalled=recalled, cards=cards)
@@ -336,6 +342,15 @@ async def _quoted(
     query = TurnsById(ids=(message.reply_to,), known=request.known)
     found = (await store.read(query))[query]
     return found[0] if found else None
+
+
+def _held_back(found: Recalled) -> Recalled:
+    """Long after it was said, an order of a tool, an import or the model itself is not shown again; where it was said, in
+    the conversation of the moment, it stands as a turn like any other."""
+    what = found.what
+    if found.reason or not isinstance(what, StoredTurn) or what.origin == "user":
+        return found
+    return replace(found, reason="quarantined") if _VERDICTS.gives_orders(what.text, what.origin) else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

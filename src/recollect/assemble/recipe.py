@@ -211,7 +211,9 @@ class Recipe(_Part):
         if unfit := [s for s in self.tail if HEADINGS[s].trusted or s == "working"]:
             raise ValueError(f"tail names {unfit[0]!r}; only memory blocks may follow the history")
         if self.history.step and (self.history.keep_first or self.history.middle):
-            raise ValueError("a window that moves in steps keeps no first turns: history.keep_first and middle must be 0")
+            raise ValueError(
+                "a window that moves in steps keeps no first turns: history.keep_first and middle must be 0"
+            )
         return self
 
     def _check_names(self) -> None:

@@ -410,18 +410,10 @@ class Client:
         dry_run: bool = False,
     ) -> Receipt:
         """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
-        named = {
-            "turn": turn,
-            "memory": memory,
-            "entity": entity,
-            "lane": lane,
-            "persona": persona,
-            "before": before,
-            "origin": origin,
-            "conversation": conversation,
-            "speaker": speaker,
-        }
-        body = _present(named) | {"everything": everything, "dry_run": dry_run}
+        named = {"turn": turn, "memory": memory, "entity": entity, "lane": lane, "persona": persona, "before": before}
+        source = {"origin": origin, "conversation": conversation, "speaker": speaker}
+        switches = {"everything": everything, "dry_run": dry_run}
+        body = _present({**named, **source}) | {name: True for name, is_set in switches.items() if is_set}
         return await self._service.ask("POST", _user(user, "forget"), Receipt, json=body, retry=False)
 
     async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:

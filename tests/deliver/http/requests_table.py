@@ -58,7 +58,7 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("GET", "/v1/recipes"): Sample(reads_user=False),
     ("GET", "/v1/recipes/{name}"): Sample(reads_user=False),
     ("PUT", "/v1/recipes/{name}"): Sample(
-        recipe_book.load("lanes").model_dump(mode="json"), scope="admin", reads_user=False
+        recipe_book.load("lanes").model_dump(mode="json") | {"name": "own"}, scope="admin", reads_user=False
     ),
     ("POST", "/v1/links"): Sample(
         {"user": "ana", "channel": "phone", "external_id": "1"}, scope="admin", reads_user=False

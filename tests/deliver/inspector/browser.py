@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +50,7 @@ def chromium() -> str:
 
 
 @contextmanager
-def launched() -> Iterator[Browser]:
+def launched() -> Generator[Browser]:
     path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS], headless=True)
@@ -91,7 +91,10 @@ def visitor(
     """A fresh browser window that has not signed in."""
     scheme: Literal["dark", "light"] = "dark" if dark else "light"
     context = browser.new_context(
-        color_scheme=scheme, viewport={"width": width, "height": height}, reduced_motion="reduce", service_workers="block"
+        color_scheme=scheme,
+        viewport={"width": width, "height": height},
+        reduced_motion="reduce",
+        service_workers="block",
     )
     context.set_default_timeout(20_000)
     page, seen = context.new_page(), Seen()
@@ -100,7 +103,7 @@ def visitor(
 
 
 @contextmanager
-def signed_in(browser: Browser, served: Served, *, key: str | None = None, **window: Any) -> Iterator[Person]:
+def signed_in(browser: Browser, served: Served, *, key: str | None = None, **window: Any) -> Generator[Person]:
     context, page, seen = visitor(browser, served, **window)
     page.goto(served.url + "/")
     page.get_by_label("Key").fill(key or served.key())

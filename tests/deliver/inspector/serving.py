@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -57,7 +57,7 @@ def shortly_after() -> Any:
 
 
 @contextmanager
-def served(folder: Path, *, clock: Clock = shortly_after) -> Iterator[Served]:
+def served(folder: Path, *, clock: Clock = shortly_after) -> Generator[Served]:
     memory = Recollect(folder, clock=clock)
     loops: list[asyncio.AbstractEventLoop] = []
 

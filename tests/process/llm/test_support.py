@@ -86,7 +86,7 @@ async def learnt(tmp_path: Path, answers: dict[str, dict[str, Any]], *texts: str
 
 @pytest.mark.req("R2.12")
 async def test_only_what_was_said_becomes_a_memory(tmp_path: Path) -> None:
-    answers: dict[str, dict[str, Any]] = {
+    answers = {
         "facts": {
             "facts": [
                 fact(1, "Lives in Denver", attribute="home", value="Denver", importance=2),
@@ -125,7 +125,7 @@ async def test_an_instruction_does_not_become_a_memory(tmp_path: Path) -> None:
 
 @pytest.mark.req("R3.8")
 async def test_a_sentence_without_support_is_dropped_and_nothing_left_means_rules(tmp_path: Path) -> None:
-    answers: dict[str, dict[str, Any]] = {
+    answers: dict[str, Any] = {
         "summary": {
             "summary": [
                 {"text": "The user moved to Denver and has to unpack boxes.", "lines": [1]},

@@ -393,25 +393,24 @@ COMMANDS: tuple[Command, ...] = (
         examples=("recollect retain --dry-run", "recollect retain"),
     ),
     Command(
-        name="quarantine list",
+        name="quarantine",
         topic="Memory",
         run=custody.held_back,
-        calls=("memories",),
-        examples=("recollect quarantine list --user ana",),
+        examples=("recollect quarantine --user ana",),
     ),
     Command(
-        name="quarantine approve",
+        name="approve",
         topic="Memory",
         run=custody.approve,
         calls=("review",),
-        sketches=("recollect quarantine approve MEMORY --user ana",),
+        sketches=("recollect approve MEMORY --user ana",),
     ),
     Command(
-        name="quarantine reject",
+        name="reject",
         topic="Memory",
         run=custody.reject,
         calls=("review",),
-        sketches=("recollect quarantine reject MEMORY --user ana",),
+        sketches=("recollect reject MEMORY --user ana",),
     ),
     Command(
         name="events",
@@ -434,6 +433,5 @@ COMMANDS: tuple[Command, ...] = (
 GROUPS: tuple[Group, ...] = (
     Group(name="work", help="The work behind the answers: extraction, summaries, upkeep.", alone="work run"),
     Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),
-    Group(name="quarantine", help="Memories that are held back until a person has looked.", alone="quarantine list"),
     Group(name="keys", help="Keys to the service.", alone="keys list"),
 )

@@ -7,7 +7,7 @@ import typer
 
 from recollect.deliver.cli import assignments
 from recollect.deliver.cli.call import Call, moment
-from recollect.deliver.cli.options import Fields, User
+from recollect.deliver.cli.options import Fields, Limit, User
 from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count; change nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Whose = Annotated[str | None, typer.Option("--user", "-u", metavar="USER", help="Of this user alone.")]
-Id = Annotated[str | None, typer.Option(metavar="ID", help="The one with this id.")]
-Name = Annotated[str | None, typer.Option(metavar="NAME", help="What belongs to it.")]
+Held = Annotated[str, typer.Argument(metavar="ID", help="The memory that is held back.")]
 
 
 def forget(
     call: Call,
     *,
     user: User,
-    turn: Id = None,
-    memory: Id = None,
+    turn: Annotated[str | None, typer.Option(metavar="ID", help="A turn.")] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="ID", help="A memory, or any other record; its turns stay.")
+    ] = None,
     entity: Annotated[str | None, typer.Option(metavar="REF", help="Such as person:john.")] = None,
-    lane: Name = None,
-    persona: Name = None,
+    lane: Annotated[str | None, typer.Option(metavar="NAME", help="All of a lane.")] = None,
+    persona: Annotated[str | None, typer.Option(metavar="NAME", help="All that was said with a persona.")] = None,
     before: Annotated[str | None, typer.Option(metavar="ISO", help="What was said before this time.")] = None,
     origin: Annotated[str | None, typer.Option(metavar="ORIGIN", help="What came from import, tool and so on.")] = None,
-    conversation: Name = None,
-    speaker: Name = None,
+    conversation: Annotated[str | None, typer.Option(metavar="NAME", help="What came in this conversation.")] = None,
+    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="What this speaker said.")] = None,
     everything: Annotated[bool, typer.Option("--everything", help="The whole user.")] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -104,23 +105,21 @@ def held_back(call: Call, *, user: User) -> None:
     call.answer(found, lambda: tables.memories(found) if found else "nothing is held back")
 
 
-def approve(call: Call, *, id: Annotated[str, typer.Argument(metavar="ID")], user: User) -> None:
+def approve(call: Call, *, id: Held, user: User) -> None:
     """Use a memory that was held back."""
     with call.memory() as memory:
         reviewed = memory.review(id, user=user, approve=True)
     call.answer(reviewed, lambda: f"approved {reviewed.id}")
 
 
-def reject(call: Call, *, id: Annotated[str, typer.Argument(metavar="ID")], user: User) -> None:
+def reject(call: Call, *, id: Held, user: User) -> None:
     """Archive a memory that was held back."""
     with call.memory() as memory:
         reviewed = memory.review(id, user=user, approve=False)
     call.answer(reviewed, lambda: f"rejected {reviewed.id}")
 
 
-def events(
-    call: Call, *, user: Whose = None, limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 100
-) -> None:
+def events(call: Call, *, user: Whose = None, limit: Limit = 100) -> None:
     """Show the audit log: who forgot, exported or changed what, and when; without content."""
     with call.memory() as memory:
         found = memory.events(user=user, limit=limit)

@@ -134,7 +134,9 @@ def split(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of it that is someone else.")],
     memory: Annotated[
         list[str] | None,
-        typer.Option("--memory", metavar="ID", help="A memory that goes along; with none, those whose turns use the name."),
+        typer.Option(
+            "--memory", metavar="ID", help="A memory that goes along; with none, those whose turns use the name."
+        ),
     ] = None,
 ) -> None:
     """Make a name of an entity somebody of their own."""
@@ -156,7 +158,9 @@ def reindex(
     """Write the vectors that an embedder has not made yet; stopped and started again, it goes on."""
     with call.memory(embedder=embedder) as memory, call.progress("embedding") as advance:
         found = memory.run(memory.engine.reindex(user=user, progress=advance))
-    call.answer(found, lambda: "\n".join(f"{name}: {count:,} vectors" for name, count in found.items()) or "no users yet")
+    call.answer(
+        found, lambda: "\n".join(f"{name}: {count:,} vectors" for name, count in found.items()) or "no users yet"
+    )
 
 
 async def _set(stop: "asyncio.Event") -> None:

@@ -27,6 +27,8 @@ from recollect.deliver.http.requests import Requests
 from recollect.deliver.http.routes import care, contexts, forgetting, moving, people, records, turns, webhooks, working
 from recollect.deliver.http.service import Service
 from recollect.deliver.http.tracing import tracing
+from recollect.deliver.openai_proxy import routes as proxy
+from recollect.deliver.openai_proxy.upstream import Upstream
 from recollect.deliver.voice.line import keep_fresh
 from recollect.settings import Settings
 
@@ -88,6 +90,9 @@ def create_app(
     for router in (*ROUTERS, *inspector.routers(), *routers):
         app.include_router(router)
     app.state.mcp = _mcp(app)
+    if settings.upstream is not None:
+        app.state.upstream = Upstream(settings)
+        app.include_router(proxy.router)
     app.get("/docs", include_in_schema=False)(_reference(app))
     failures.install(app)
     _stack(app, service)
@@ -149,7 +154,12 @@ def _life(lifespan: Lifespan | None) -> Lifespan:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
-        async with lifespan(app) if lifespan else nullcontext(), app.state.mcp:
+        upstream: Upstream | None = getattr(app.state, "upstream", None)
+        async with (
+            lifespan(app) if lifespan else nullcontext(),
+            app.state.mcp,
+            upstream.open() if upstream else nullcontext(),
+        ):
             refreshing = asyncio.create_task(keep_fresh(app.state.channels.line))
             try:
                 yield

@@ -10,7 +10,7 @@ import asyncio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.deliver.http import pages
-from recollect.deliver.http.failures import send_error
+from recollect.deliver.http.failures import OPENAI_PATHS, send_error
 from recollect.deliver.http.gate import OPEN, SIGNED
 from recollect.deliver.http.metrics import Metrics
 from recollect.errors import Overloaded
@@ -64,11 +64,12 @@ class Turns:
 
 
 def _is_urgent(path: str) -> bool:
-    return path in URGENT or pages.needs_no_turn(path)
+    return path in URGENT or path in OPENAI_PATHS or pages.needs_no_turn(path)
 
 
 class Pressure:
-    """The layer that hands out turns."""
+    """The layer that hands out turns. Requests that are passed on mostly wait for another server; how many of them run is
+    limited where they are passed on."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, metrics: Metrics) -> None:
         self._app = app

@@ -32,6 +32,9 @@ from recollect.settings import Settings
 
 FACTORY = "recollect.deliver.http.serving:application"
 KEEP_ALIVE_SECONDS = 10
+START_SECONDS = 60
+"""How long one of several processes may be silent. While it imports what it needs it does not answer its supervisor, and on
+a busy machine that takes longer than the server's usual 5 s, after which it would be killed and started again, for ever."""
 CONNECTIONS = 1_000
 """Connections that one process holds open; more are answered 503 by the server itself."""
 
@@ -82,6 +85,7 @@ def serve(settings: Settings, *, browse: bool = False) -> None:
             limit_concurrency=CONNECTIONS,
             backlog=256,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_worker_healthcheck=START_SECONDS,
             http=Impatient,
             timeout_graceful_shutdown=settings.stop_seconds,
         )

@@ -4,12 +4,11 @@ and every candidate with how its score came about and why it is in or out, in wo
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Final
 
 from recollect.assemble.receipt import OVER_BUDGET, SHORTENED
-from recollect.assemble.titles import HEADINGS
-from recollect.deliver.stretches import Stretch, stretches
+from recollect.assemble.titles import HEADINGS, Volatility
+from recollect.deliver.stretches import Stretch, is_marker, stretches
 from recollect.tokens import Tokenizer, tokenizer
 from recollect.types import Context, Item, Json, SectionUse
 
@@ -57,7 +56,10 @@ _REASONS: Final = (
     (re.compile(r"duplicate of the quoted reply"), "it is the quoted reply"),
     (re.compile(r"duplicate of (?:turn )?(\S+) in (\w+)"), r"\1 says the same in \2 already"),
     (re.compile(r"beyond the last (\d+) turns"), r"older than the last \1 turns, which is all the recipe shows"),
-    (re.compile(r"stale"), "no longer true at that moment"),
+    (re.compile(r"ranked below the best"), "the recipe takes the best few, and others ranked higher"),
+    (re.compile(r"expired"), "its time is over"),
+    (re.compile(r"used"), "an earlier answer used it already"),
+    (re.compile(r"stale.*"), "no longer true at that moment"),
     (re.compile(r"other lane"), "said in another thread"),
     (re.compile(r"quarantined"), "quarantined: it reads like an instruction and did not come from the user"),
 )
@@ -106,6 +108,8 @@ class Anatomy:
 
     context: Context
     layers: tuple[Layer, ...]
+    tail: tuple[Layer, ...]
+    """Sections that the recipe puts after the history, so that what stands before stays the same."""
     message_tokens: int
     uses: tuple[SectionUse, ...]
     total: SectionUse | None
@@ -120,17 +124,26 @@ class Anatomy:
         return sum(layer.bytes for layer in self.layers)
 
     @property
+    def messages(self) -> list[dict[str, Json]]:
+        """The chat messages but for those that hold sections."""
+        after = [message for message in _after(self.context) if not _holds_sections(message)]
+        return [*self.context.history, *after, *self.context.messages[-1:]]
+
+    @property
     def included(self) -> int:
         return sum(entry.item.included for entry in self.entries)
 
 
 def anatomy(context: Context) -> Anatomy:
     counter = tokenizer(str(context.log.get("tokenizer") or "o200k"))
-    layers = tuple(_layers(context, counter))
+    layers = tuple(_layers(context.system, context.items, counter, stable=True))
+    told = [str(message["content"]) for message in _after(context) if _holds_sections(message)]
+    tail = tuple(layer for text in told for layer in _layers(text, context.items, counter, stable=False))
     return Anatomy(
         context=context,
         layers=layers,
-        message_tokens=max(0, context.tokens - sum(layer.tokens for layer in layers)),
+        tail=tail,
+        message_tokens=max(0, context.tokens - sum(layer.tokens for layer in (*layers, *tail))),
         uses=tuple(use for use in context.sections if use.tokens or use.target),
         total=total(context),
         entries=tuple(_entry(item) for item in context.items),
@@ -143,22 +156,6 @@ def total(context: Context) -> SectionUse | None:
     if not isinstance(target, int) or not isinstance(cap, int):
         return None
     return SectionUse(group="total", sections=(), tokens=context.tokens, target=target, cap=cap)
-
-
-def stable_length(context: Context) -> int:
-    """How many characters of the system text its prefix hash covers: that much stays equal while the hash does."""
-    digest = blake2b(digest_size=16)
-    text = context.system
-    if digest.hexdigest() == context.prefix_hash:
-        return 0
-    done = 0
-    while done < len(text):
-        end = text.find("\n", done) + 1 or len(text)
-        digest.update(text[done:end].encode("utf-8", "surrogatepass"))
-        done = end
-        if digest.hexdigest() == context.prefix_hash:
-            return done
-    return 0
 
 
 def why(item: Item) -> str:
@@ -179,13 +176,13 @@ def hue_of(section: str) -> int:
     return HUES.get(section, 6)
 
 
-def _layers(context: Context, counter: Tokenizer) -> Iterator[Layer]:
-    stable, done = stable_length(context), 0
-    whole = max(1, len(context.system.encode("utf-8", "surrogatepass")))
-    for stretch in stretches(context.system):
-        section = _known(stretch, context.items)
+def _layers(text: str, items: Sequence[Item], counter: Tokenizer, *, stable: bool) -> Iterator[Layer]:
+    """The text's sections; `stable` marks those before the first that changes with every turn, as the prefix hash does."""
+    whole = max(1, len(text.encode("utf-8", "surrogatepass")))
+    for stretch in stretches(text):
+        section = _known(stretch, items)
         size = len(stretch.text.encode("utf-8", "surrogatepass"))
-        done += len(stretch.text)
+        stable = stable and _is_steady(section)
         yield Layer(
             section=section,
             name=name_of(section),
@@ -194,8 +191,24 @@ def _layers(context: Context, counter: Tokenizer) -> Iterator[Layer]:
             bytes=size,
             tokens=counter.count(stretch.text),
             share=round(100 * size / whole, 2),
-            stable=done <= stable,
+            stable=stable,
         )
+
+
+def _is_steady(section: str) -> bool:
+    return any(section == known and heading.volatility is not Volatility.TURN for known, heading in HEADINGS.items())
+
+
+def _after(context: Context) -> list[dict[str, Json]]:
+    """What stands between the history and the message: sections that a recipe puts there, a quoted reply."""
+    return context.messages[len(context.history) : -1]
+
+
+def _holds_sections(message: Mapping[str, Json]) -> bool:
+    found = stretches(str(message.get("content") or ""))
+    return bool(found) and all(
+        stretch.section in HEADINGS and is_marker(stretch.text.split("\n")[0]) for stretch in found
+    )
 
 
 def _known(stretch: Stretch, items: Sequence[Item]) -> str:
@@ -277,7 +290,11 @@ class _Mask:
 
     def message(self, message: Mapping[str, Json]) -> dict[str, Json]:
         """Who speaks, and how much; what a tool was asked is left out."""
-        return {"role": message["role"], "content": self.text(str(message.get("content") or ""))}
+        said = str(message.get("content") or "")
+        words = (
+            "".join(_masked_block(s, self) for s in stretches(said)) if _holds_sections(message) else self.text(said)
+        )
+        return {"role": message["role"], "content": words}
 
     def title(self, line: str) -> str:
         """A marker as it is; one that no section of ours has may hold a name."""

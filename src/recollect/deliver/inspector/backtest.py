@@ -14,7 +14,7 @@ from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.routes.contexts import recipe_of
 from recollect.deliver.inspector import shown, sources
 from recollect.deliver.inspector.charts import Plot, Series, plot
-from recollect.deliver.inspector.conversation import Filters
+from recollect.deliver.inspector.conversation import Filters, personas
 from recollect.deliver.inspector.pages import Page, page
 from recollect.deliver.inspector.visits import looking
 from recollect.pages import LARGEST
@@ -58,13 +58,12 @@ async def backtest(
     if recipe_b:
         pair = (await recipe_of(recipe_a, memory), await recipe_of(recipe_b, memory))
         trials = await _trials(memory, whose, pair, filters, count=count)
-    sessions = await memory.sessions(user=whose, limit=200)
     return page(
         request,
         "backtest.html",
         user=whose,
         filters=filters,
-        personas=sorted({session.persona for session in sessions if session.persona}),
+        personas=await personas(memory, whose),
         recipes=[recipe.name for recipe in await memory.recipes()],
         asked={"recipe_a": recipe_a, "recipe_b": recipe_b, "count": count},
         most=MOST,
@@ -100,7 +99,7 @@ def plots(trials: Sequence[Trial], a: str, b: str) -> tuple[Plot, ...]:
 
     return (
         both("Tokens", "of the whole context", _tokens),
-        both("Recalled evidence", "memories, episodes and old turns that got in", _evidence),
+        both("Recalled evidence", "memories and old turns that got in", _evidence),
         both("Prefix reuse", "the same as in the message before", _reuse, " %"),
         both("Left out", "candidates that found no place", _dropped),
     )

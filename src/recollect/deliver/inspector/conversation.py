@@ -109,7 +109,6 @@ async def conversation(
     if is_piece(request) and (before is not None or after is not None):
         going = "newer" if after is not None else "older"
         return page(request, "conversation_piece.html", user=subject.user, piece=piece, filters=filters, going=going)
-    sessions = await subject.memory.sessions(user=subject.user, limit=200)
     return page(
         request,
         "conversation.html",
@@ -117,7 +116,7 @@ async def conversation(
         piece=piece,
         filters=filters,
         around=around,
-        personas=sorted({session.persona for session in sessions if session.persona} | ({persona} - {""})),
+        personas=await personas(subject.memory, subject.user),
         lanes=sorted({turn.lane for turn in piece.turns if turn.lane} | ({lane} - {""})),
     )
 
@@ -147,6 +146,13 @@ async def live(
     events = _arriving(subject.memory, subject.user, Filters(persona=persona, lane=lane), seen=seen)
     headers = {**HEADERS, "X-Accel-Buffering": "no"}
     return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+
+async def personas(memory: Recollect, user: str) -> list[str]:
+    """The personas to choose from: those that are defined, and those of the newest turns."""
+    newest = await memory.turns(user=user, before=LARGEST, limit=PIECE)
+    defined = await memory.personas()
+    return sorted({*(one.id for one in defined if one.id), *(turn.persona for turn in newest if turn.persona)})
 
 
 async def _arriving(memory: Recollect, user: str, filters: Filters, *, seen: int) -> AsyncIterator[str]:

@@ -3,22 +3,23 @@
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations, pairwise
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, get_args
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from recollect import Recollect, keys, pages
+from recollect import keys, pages
 from recollect.deliver.http import paging
 from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.service import Service
 from recollect.deliver.http.subjects import Subject, subject_of
 from recollect.deliver.inspector.charts import Span, Timeline
+from recollect.deliver.inspector.conversation import personas
 from recollect.deliver.inspector.graph import graph
 from recollect.deliver.inspector.links import Links
 from recollect.deliver.inspector.pages import Page, is_piece, page
 from recollect.deliver.inspector.visits import Form, form, looking
-from recollect.errors import InvalidInput, NotFound, RecollectError
+from recollect.errors import InvalidInput, NotFound
 from recollect.text.slugs import slug
 from recollect.types import Entity, Json, Loop, Memory, Record, State
 
@@ -28,7 +29,6 @@ Tab = Literal["facts", "entities", "loops", "summaries", "state"]
 TABS: tuple[Tab, ...] = get_args(Tab)
 LISTED = 30
 MANY = 500
-Action = Literal["correct", "pin", "unpin", "archive", "restore", "done", "drop", "reopen"]
 CHANGES: dict[str, dict[str, Any]] = {
     "pin": {"pinned": True},
     "unpin": {"pinned": False},
@@ -38,15 +38,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "drop": {"status": "dropped"},
     "reopen": {"status": "open"},
 }
-
-
-@runtime_checkable
-class Merges(Protocol):
-    """The calls by which a person corrects who is who, for a memory that has them."""
-
-    async def merge(self, *, user: str, entities: Any) -> Any: ...
-
-    async def split(self, *, user: str, entity: str, name: str) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +96,15 @@ async def memory(
 
 @router.post(f"{ROOT}/memory/change")
 async def change(request: Request) -> Response:
-    """Corrects, pins, archives or restores a fact; closes or opens a loop. The old version stays."""
+    """Corrects, pins, archives, restores or reviews a fact; closes or opens a loop. The old version stays."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
-    done = await subject.memory.update(filled["id"], user=subject.user, **_changes(filled))
+    action, name = filled["action"], filled["id"]
+    done = (
+        await subject.memory.review(name, user=subject.user, approve=action == "approve")
+        if action in ("approve", "reject")
+        else await subject.memory.update(name, user=subject.user, **_changes(filled))
+    )
     if not is_piece(request):
         tab = "loops" if isinstance(done, Loop) else "facts"
         return RedirectResponse(Links(subject.user)("memory", tab=tab), status_code=303)
@@ -142,8 +138,7 @@ async def merge(request: Request) -> Response:
     """Says that two entities are one; the first is kept."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
-    who = _merging(subject.memory)
-    await who.merge(user=subject.user, entities=[filled["keep"], filled["other"]])
+    await subject.memory.merge(user=subject.user, entities=[filled["keep"], filled["other"]])
     return RedirectResponse(Links(subject.user)("memory", tab="entities"), status_code=303)
 
 
@@ -152,7 +147,7 @@ async def split(request: Request) -> Response:
     """Says that a name is somebody else."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
-    await _merging(subject.memory).split(user=subject.user, entity=filled["entity"], name=filled["name"])
+    await subject.memory.split(user=subject.user, entity=filled["entity"], name=filled["name"])
     return RedirectResponse(Links(subject.user)("memory", tab="entities"), status_code=303)
 
 
@@ -205,7 +200,6 @@ async def _entities(subject: Subject) -> dict[str, Any]:
         "counted": counted,
         "graph": graph(everyone, named),
         "alike": alike(everyone),
-        "can_merge": isinstance(memory, Merges),
     }
 
 
@@ -239,9 +233,8 @@ async def _loops(request: Request, subject: Subject, *, cursor: str | None) -> d
 
 async def _states(subject: Subject) -> list[tuple[str, State, list[Step]]]:
     """The state with each persona, and how it came to be, newest change first."""
-    sessions = await subject.memory.sessions(user=subject.user, limit=200)
     found: list[tuple[str, State, list[Step]]] = []
-    for persona in sorted({session.persona or "" for session in sessions}):
+    for persona in ["", *await personas(subject.memory, subject.user)]:
         told = await subject.memory.history(user=subject.user, id=keys.state(persona or None))
         versions = [version for version in told if isinstance(version, State)]
         if versions:
@@ -272,12 +265,6 @@ def _changes(filled: Form) -> dict[str, Any]:
     if action not in CHANGES:
         raise InvalidInput(f"there is no action {action!r}")
     return CHANGES[action]
-
-
-def _merging(memory: Recollect) -> Merges:
-    if not isinstance(memory, Merges):
-        raise RecollectError("This memory cannot merge entities.")
-    return memory
 
 
 def _as_memory(record: Record) -> Memory:

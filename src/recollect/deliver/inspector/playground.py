@@ -16,6 +16,7 @@ from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.routes.contexts import recipe_of
 from recollect.deliver.http.subjects import subject_of
 from recollect.deliver.inspector.anatomy import anatomy
+from recollect.deliver.inspector.conversation import personas
 from recollect.deliver.inspector.pages import Page, page
 from recollect.deliver.inspector.visits import Form, form, looking
 from recollect.errors import InvalidInput, NotPermitted
@@ -62,7 +63,7 @@ async def playground(
         chosen=chosen,
         tables=tables(chosen),
         recipes=[one.name for one in await subject.memory.recipes()],
-        personas=sorted({one.id for one in await subject.memory.personas() if one.id}),
+        personas=await personas(subject.memory, subject.user),
         message=asked.text if asked else "",
         persona=persona or (last.persona if last else "") or "",
         lane=(last.lane if last else "") or "",

@@ -31,17 +31,12 @@ async def replay(
     persona: str = "",
     lane: str = "",
 ) -> Response:
-    """The context at a place of the conversation, and what changed in it since the message before."""
+    """The context at a place of the conversation."""
     subject = await looking(request, user)
     memory, whose, filters = subject.memory, subject.user, Filters(persona=persona, lane=lane)
     head = await memory.head(user=whose)
     here = await _message(memory, whose, filters, place=head if place is None else place)
     found = await sources.of_turn(memory, user=whose, turn=here.id)
-    previous = await _before(memory, whose, here)
-    changed: Difference | None = None
-    if previous is not None:
-        earlier = await sources.of_turn(memory, user=whose, turn=previous.id)
-        changed = diff(earlier.context, found.context)
     following = await _after(memory, whose, filters, here)
     earlier_message = await _previous(memory, whose, filters, here)
     return page(
@@ -52,12 +47,26 @@ async def replay(
         here_turn=here,
         found=found,
         made=anatomy(found.context),
-        changed=changed,
-        previous=previous,
         back=earlier_message,
         forth=following,
         filters=filters,
     )
+
+
+@router.get(f"{ROOT}/replay/since")
+async def since(request: Request, turn: str, user: str | None = None) -> Response:
+    """What came and went in the context since the message before; asked for by the page, so that the slider need not wait."""
+    subject = await looking(request, user)
+    found = await subject.memory.turns(user=subject.user, ids=[turn])
+    if not found:
+        raise NotFound
+    previous = await _before(subject.memory, subject.user, found[0])
+    changed: Difference | None = None
+    if previous is not None:
+        earlier = await sources.of_turn(subject.memory, user=subject.user, turn=previous.id)
+        now = await sources.of_turn(subject.memory, user=subject.user, turn=turn)
+        changed = diff(earlier.context, now.context)
+    return page(request, "since.html", user=subject.user, changed=changed, previous=previous)
 
 
 async def _message(memory: Recollect, user: str, filters: Filters, *, place: int) -> StoredTurn:

@@ -51,17 +51,15 @@ def span(seconds: float) -> str:
 
 def told(value: Json) -> str:
     """A JSON value in words."""
-    match value:
-        case None | [] | {}:
-            return "none"
-        case bool():
-            return "yes" if value else "no"
-        case list():
-            return "; ".join(map(told, value))
-        case dict():
-            return ", ".join(f"{name.replace('_', ' ')} {told(inner)}" for name, inner in value.items())
-        case _:
-            return str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value in (None, "", [], {}):
+        return "none"
+    if isinstance(value, list):
+        return "; ".join(map(told, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name.replace('_', ' ')} {told(inner)}" for name, inner in value.items())
+    return str(value)
 
 
 def _written_out(hidden: str) -> Iterator[str]:

@@ -43,7 +43,9 @@ class Asker:
 
     model: object
     limits: Limits = field(default_factory=Limits)
-    _agents: dict[type[BaseModel], "Agent[None, Any]"] = field(default_factory=dict[type[BaseModel], "Agent[None, Any]"])
+    _agents: dict[type[BaseModel], "Agent[None, Any]"] = field(
+        default_factory=dict[type[BaseModel], "Agent[None, Any]"]
+    )
     _known: "Model | str | None" = None
     _clients: list["AsyncOpenAI"] = field(default_factory=list["AsyncOpenAI"])
 
