@@ -15,19 +15,31 @@ ARGS ?=
 WORKERS ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak lint format bench lock docs clean
+.PHONY: help demo test soak soak-load sbom lint format bench lock docs screenshots clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/run.stamp ## record a conversation of several days and show the context a model would get
 	@$(BIN)/recollect demo $(ARGS)
 
 test: $(VENV)/test.stamp ## run the tests
+	@scripts/install_chromium.sh
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-soak: $(VENV)/test.stamp ## run the same tests with the full counts (long, seeded, the seed is printed)
-	RECOLLECT_TEST_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) --timeout 7200 $(ARGS)
+soak: $(VENV)/test.stamp ## run the same tests with the full counts, print the table of promises, check that the suite bites
+	@scripts/install_chromium.sh
+	RECOLLECT_TEST_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) --timeout 36000 $(ARGS)
+	$(BIN)/python scripts/mutation_check.py
+
+# `make soak-load MINUTES=5` is a short one.
+MINUTES ?= 120
+soak-load: $(VENV)/test.stamp ## two hours of mixed load on the service and its worker, on both stores, plotted to SVG
+	$(BIN)/python scripts/soak_load.py --minutes $(MINUTES) --store sqlite
+	$(BIN)/python scripts/soak_load.py --minutes $(MINUTES) --store postgres
+
+sbom: $(VENV)/test.stamp ## write sbom.cdx.json (CycloneDX) and docs/licences.md from the locks
+	$(BIN)/python scripts/sbom.py
 
 lint: $(VENV)/dev.stamp ## check style and types
 	$(BIN)/ruff check .
@@ -39,13 +51,19 @@ format: $(VENV)/dev.stamp ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 
 bench: $(VENV)/test.stamp ## run every benchmark in bench/
-	@for script in $(wildcard bench/*.py); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+	@for script in $$(grep -l __main__ bench/*.py); do name=bench.$$(basename $$script .py); \
+		echo "== $$name"; $(BIN)/python -m $$name || exit 1; done
 
 docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line, recipes, and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py
 	$(BIN)/python scripts/architecture_map.py
 	$(BIN)/python scripts/reference_pages.py
 	$(BIN)/python scripts/dependency_costs.py
+	$(BIN)/python scripts/service_tables.py
+
+screenshots: $(VENV)/test.stamp ## take the pictures in docs/images anew
+	@scripts/install_chromium.sh
+	RECOLLECT_SCREENSHOTS=docs/images $(BIN)/python -m pytest -q tests/deliver/inspector/test_screenshots.py
 
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock
 	$(LOCK) --upgrade --group build --output-file requirements/run.lock

@@ -9,7 +9,6 @@ hit is a turn.
 
 import argparse
 import json
-from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -22,10 +21,11 @@ from numpy.typing import NDArray
 from splintr import Tokenizer
 
 from bench.dev_sets import SETS, Asked, Conversation, conversations
+from recollect.deliver.evaluating.baseline import Index as Words
+from recollect.deliver.evaluating.measures import LINE_TOKENS, interval
 from recollect.recall.embed.base import Embedder
 from recollect.recall.embed.onnx import onnx_embedder
 from recollect.recall.embed.static import static_embedder
-from recollect.recall.lexical import bm25_arrays, idf
 from recollect.recall.query import Period, Question, understand
 from recollect.recall.rank import DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
 from recollect.recall.traits import traits
@@ -36,9 +36,6 @@ Scores = NDArray[np.float64]
 Ranges = Callable[..., Sequence[Period]]
 
 BUDGET: Final = 1_000
-LINE_TOKENS: Final = 8
-"""What a rendered line costs beside its text: speaker and date."""
-RESAMPLES: Final = 2_000
 METRICS: Final = ("frac@10", "all@10", "frac 1k", "session all@5")
 
 
@@ -48,29 +45,14 @@ class Index:
 
     conversation: Conversation
     rows: Rows
-    postings: dict[str, tuple[NDArray[np.int64], Scores]]
-    lengths: Scores
+    words: Words
     tokens: tuple[int, ...]
     matrix: Matrix | None
 
     def lexical(self, asked: Sequence[str]) -> Scores:
-        known = [stem for stem in dict.fromkeys(asked) if stem in self.postings]
         scores = np.zeros(len(self.rows))
-        if known:
-            places = np.concatenate([self.postings[stem][0] for stem in known])
-            found = bm25_arrays(
-                places,
-                counts=np.concatenate([self.postings[stem][1] for stem in known]),
-                lengths=self.lengths[places],
-                weights=np.concatenate(
-                    [
-                        np.full(len(self.postings[stem][0]), idf(len(self.postings[stem][0]), documents=len(self.rows)))
-                        for stem in known
-                    ]
-                ),
-                average_length=float(self.lengths.mean()),
-            )
-            scores[found.seqs] = found.values
+        for place, score in self.words.scores(asked).items():
+            scores[place] = score
         return scores
 
 
@@ -79,10 +61,6 @@ def index(
 ) -> Index:
     turns = conversation.turns
     analysed = [stems(turn.text) for turn in turns]
-    postings: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for place, found in enumerate(analysed):
-        for stem, times in Counter(found).items():
-            postings[stem].append((place, times))
     seen = [
         traits(turn.text, length=len(found), by_user=turn.role in (None, "user"))
         for turn, found in zip(turns, analysed, strict=True)
@@ -111,11 +89,7 @@ def index(
     return Index(
         conversation=conversation,
         rows=rows,
-        postings={
-            stem: (np.array([place for place, _ in entries]), np.array([float(times) for _, times in entries]))
-            for stem, entries in postings.items()
-        },
-        lengths=np.array([float(len(found)) for found in analysed]),
+        words=Words.of([turn.text for turn in turns]),
         tokens=tuple(count(turn.text) for turn in turns),
         matrix=matrix,
     )
@@ -159,14 +133,6 @@ def ranked(held: Index, asked: Asked, *, embedder: Embedder | None, ranges: Rang
         weights=weights,
     )
     return total
-
-
-def interval(values: Sequence[float], *, seed: int = 20) -> tuple[float, float, float]:
-    """Mean and the 95 % interval of its bootstrap distribution."""
-    sample = np.array(values)
-    draws = np.random.default_rng(seed).integers(0, len(sample), size=(RESAMPLES, len(sample)))
-    low, high = np.quantile(sample[draws].mean(axis=1), [0.025, 0.975])
-    return float(sample.mean()), float(low), float(high)
 
 
 def cached_vectors(name: str, texts: Sequence[str], embedder: Embedder, cache: Path | None) -> dict[str, Vectors]:

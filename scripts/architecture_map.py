@@ -1,6 +1,6 @@
 """Writes the list of modules in ARCHITECTURE.md from what each module says of itself in its first sentence.
 
-    python scripts/architecture_map.py [--check]
+python scripts/architecture_map.py [--check]
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def tables() -> Iterator[str]:
     for folder, title in FOLDERS:
         found = sorted(PACKAGE.glob("*.py") if not folder else (PACKAGE / folder).rglob("*.py"))
-        rows = [f"| `{path.relative_to(PACKAGE).as_posix()}` | {owns(path)} |" for path in found if path.name != "__init__.py"]
+        rows = [
+            f"| `{path.relative_to(PACKAGE).as_posix()}` | {owns(path)} |"
+            for path in found
+            if path.name != "__init__.py"
+        ]
         if rows:
             yield f"\n### {title}\n\n| module | what it is for |\n|---|---|\n" + "\n".join(rows) + "\n"
 

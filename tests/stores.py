@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,7 +25,7 @@ from recollect.store.base import Store
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
 from tests import postgres_server
-from tests.postgres_server import SERVER_VARIABLE, MissingServerError
+from tests.postgres_server import SERVER_VARIABLE, MissingServerError, PostgresServer
 
 Backend = Literal["sqlite", "postgres"]
 BACKENDS: tuple[Backend, ...] = ("sqlite", "postgres")
@@ -160,3 +161,16 @@ async def store(store_url: str) -> AsyncIterator[Store]:
     await opened.open()
     yield opened
     await opened.close()
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[PostgresServer]:
+    """A server that only this module's tests use, running when a test begins."""
+    with tempfile.TemporaryDirectory(prefix="recollect-own-") as folder:
+        Path(folder).chmod(0o755)
+        try:
+            server = PostgresServer.create(Path(folder) / "server")
+        except MissingServerError as reason:
+            without_server(reason)
+        yield server
+        server.stop("immediate")

@@ -15,13 +15,13 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from recollect import store as stores
-from recollect.assemble import gather, personas, recipe_book, replaying, snapshot, using
+from recollect.assemble import gather, personas, prefix, recipe_book, replaying, saved_recipes, snapshot, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
-from recollect.assemble.forgetting import Receipt, What, forget
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
 from recollect.clock import Clock, instant, system_clock
+from recollect.custody import Custody
 from recollect.errors import InvalidInput
 from recollect.ids import new_id
 from recollect.ingest import editing, linking, profiles, sessions, validate
@@ -43,6 +43,7 @@ from recollect.store.base import (
     TurnList,
     TurnsById,
     UserStore,
+    Window,
 )
 from recollect.store.catalog import Catalog, UserKey
 from recollect.text.analyse import stems
@@ -63,10 +64,9 @@ from recollect.types import (
     Turn,
 )
 from recollect.work.hints import Hints
-from recollect.workshop import Workshop
 
 
-class Recollect(Workshop):
+class Recollect(Custody):
     """The memory of many users, embedded in a folder or on PostgreSQL.
 
     `model` is the extractor's (a PydanticAI model or its name, or several to fall back on), `tokenizer` the family of the
@@ -84,8 +84,17 @@ class Recollect(Workshop):
         clock: Clock | None = None,
         tenant: str = "default",
         work: bool = False,
+        forgotten: str | Path | None = None,
+        master_key: str | None = None,
+        keys: str | Path | None = None,
+        actor: str = "library",
     ) -> None:
-        self._store: Store = stores.connect(str(url))
+        """`forgotten` is the file that notes what was forgotten (docs/privacy.md). With a `master_key`, everything of a
+        user is encrypted with a key of their own, which lies wrapped in the folder `keys`, outside the data."""
+        self._keyring = stores.open_keyring(str(url), master=master_key, folder=keys)
+        self._store: Store = stores.connect(str(url), keyring=self._keyring)
+        self._ledger = stores.open_ledger(str(url), forgotten)
+        self._actor = actor
         self._recipe = _recipe(recipe)
         self._tokenizer = open_tokenizer(tokenizer)
         self._clock = clock or system_clock
@@ -96,6 +105,8 @@ class Recollect(Workshop):
         self._works = work
         self._beside = AsyncExitStack()
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
+        self._prefixes = prefix.Prefixes()
+        self._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=self._tenant)
         self._flushing: set[asyncio.Task[None]] = set()
 
     # --- life ------------------------------------------------------------------------------------------------------
@@ -119,6 +130,7 @@ class Recollect(Workshop):
         await self._beside.aclose()
         await self.flush()
         await self._hints.close()
+        await self._models.close()
         await self._store.close()
 
     async def flush(self) -> None:
@@ -131,6 +143,7 @@ class Recollect(Workshop):
         other = copy.copy(self)
         other._tenant = validate.name(tenant, what="tenant")
         other._personas = personas.Personas(self._store.catalog, tenant=other._tenant)
+        other._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=other._tenant)
         return other
 
     @property
@@ -175,22 +188,29 @@ class Recollect(Workshop):
         after: int = 0,
         limit: int = LISTED,
         known: int | None = None,
+        before: int | None = None,
     ) -> list[StoredTurn]:
-        """Turns in the conversation's order; None means all. `after` continues from a turn's `place`."""
-        query = (
-            TurnsById(ids=tuple(ids), known=known)
-            if ids is not None
-            else TurnList(
+        """Turns in the conversation's order; None means all. `after` continues from a turn's `place`; `before` gives the
+        newest ones that stand before a place, and takes neither session nor times."""
+        whose, where = everything_or(persona), everything_or(lane)
+        query: TurnsById | Window | TurnList
+        if ids is not None:
+            query = TurnsById(ids=tuple(ids), known=known)
+        elif before is not None:
+            if session is not None or since is not None or until is not None or after:
+                raise InvalidInput("before= lists the newest turns; it goes with persona, lane, limit and known alone")
+            query = Window(before=before, limit=limit, persona=whose, lane=where, known=known)
+        else:
+            query = TurnList(
                 after=after,
                 limit=limit,
-                persona=everything_or(persona),
-                lane=everything_or(lane),
                 session=session,
                 since=since and instant(since, name="since"),
                 until=until and instant(until, name="until"),
+                persona=whose,
+                lane=where,
                 known=known,
             )
-        )
         return list((await self._user(user).read(query))[query])
 
     # --- contexts --------------------------------------------------------------------------------------------------
@@ -208,24 +228,27 @@ class Recollect(Workshop):
         tokenizer: str | None = None,
         inputs: Mapping[str, str] | None = None,
         known: int | None = None,
+        keep: bool = True,
     ) -> Context:
-        """What the model should see for this message: no model call, and the same bytes for the same state."""
+        """What the model should see for this message: no model call, and the same bytes for the same state. Without
+        `keep` it leaves no snapshot, for a context that is only looked at."""
         if (message is None) == (turn is None):
             raise InvalidInput("pass either message= (not recorded yet) or turn= (the id of a recorded one)")
         if message is not None:
             validate.text(message, what="message")
         who = await self._personas.resolve(persona)
+        chosen = await self._chosen(recipe)
         request = gather.Request(
             user=validate.name(user, what="user"),
             persona=who.persona,
             lane=validate.optional_name(lane, what="lane"),
-            recipe=self._recipe if recipe is None else _recipe(recipe),
+            recipe=chosen.recipe,
             now=self._clock() if at is None else instant(at),
             message=message,
             turn=turn,
             inputs=dict(inputs or {}),
             known=known,
-            warnings=who.warnings,
+            warnings=(*who.warnings, *chosen.warnings),
         )
         material = await gather.gather(
             self._user(user), request, partial(self._recaller.recall, UserKey(self._tenant, user))
@@ -233,8 +256,10 @@ class Recollect(Workshop):
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
         stored, blobs = snapshot.taken(assembled, request.recipe, material)
-        self._write_later(user, stored, blobs)
-        return assembled.context(stored.id)
+        if keep:
+            self._write_later(user, stored, blobs)
+        conversation = (self._tenant, user, request.persona.id, request.lane, counter.family)
+        return assembled.context(stored.id, kept=self._prefixes.kept(conversation, assembled, counter))
 
     async def search(
         self,
@@ -313,12 +338,22 @@ class Recollect(Workshop):
         trials = replaying.backtest(
             self._user(user),
             build,
-            recipe=_recipe(recipe),
+            recipe=(await self._chosen(recipe)).recipe,
             persona=everything_or(persona),
             lane=everything_or(lane),
             limit=limit,
         )
         return [trial async for trial in trials]
+
+    # --- recipes -----------------------------------------------------------------------------------------------------
+
+    async def define_recipe(self, recipe: Recipe) -> Recipe:
+        """Keeps a recipe of the application's own under its name; every definition is a version."""
+        return await self._recipes.define(recipe, now=self._clock())
+
+    async def recipes(self) -> list[Recipe]:
+        """Every recipe that can be named: those that come with the package, then the application's own."""
+        return [*map(recipe_book.load, recipe_book.names()), *await self._recipes.all()]
 
     # --- who -------------------------------------------------------------------------------------------------------
 
@@ -382,37 +417,12 @@ class Recollect(Workshop):
             await thoughts.let_go(self._user(user), changed, now=self._clock())
         return changed
 
-    async def forget(
-        self,
-        *,
-        user: str,
-        turn: str | None = None,
-        memory: str | None = None,
-        entity: str | None = None,
-        lane: str | None = None,
-        persona: str | None = None,
-        before: datetime | None = None,
-        everything: bool = False,
-    ) -> Receipt:
-        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
-        what = What(
-            turn=turn,
-            memory=memory,
-            entity=entity,
-            lane=lane,
-            persona=persona,
-            before=before and instant(before, name="before"),
-            everything=everything,
-        )
-        await self.flush()
-        receipt = await forget(self._user(user), what, now=self._clock())
-        self._recaller.forget(UserKey(self._tenant, user))
-        return receipt
-
     # --- out and in ------------------------------------------------------------------------------------------------
 
     async def export(self, *, user: str) -> AsyncIterator[str]:
         """The user's whole memory as JSON lines."""
+        digest = UserKey(self._tenant, user).digest
+        await self._journal().note("export", user=digest, at=self._clock())
         async for line in exporting.export(self._user(user), key=UserKey(self._tenant, user)):
             yield line
 
@@ -420,6 +430,8 @@ class Recollect(Workshop):
         """Reads an export back, under its own user or another; the number of entries."""
         whose, count = await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
         await self.reindex(user=whose)
+        digest = UserKey(self._tenant, whose).digest
+        await self._journal().note("load", user=digest, at=self._clock(), entries=count)
         self._hints.note(UserKey(self._tenant, whose), self._clock())
         return count
 
@@ -433,6 +445,11 @@ class Recollect(Workshop):
 
     def _user(self, user: str) -> UserStore:
         return self._store.user(UserKey(self._tenant, validate.name(user, what="user")))
+
+    async def _chosen(self, recipe: str | Recipe | None) -> saved_recipes.Chosen:
+        if recipe is None or isinstance(recipe, Recipe):
+            return saved_recipes.Chosen(recipe or self._recipe)
+        return await self._recipes.chosen(recipe, usual=self._recipe)
 
     def _indexer(self) -> Indexer:
         return Indexer(

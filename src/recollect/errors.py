@@ -59,6 +59,10 @@ class StoreCorrupt(StoreError):
     """A data file is damaged; restore it from a backup."""
 
 
+class KeyDestroyed(StoreError):
+    """The key of this user was destroyed; what was encrypted with it cannot be read any more."""
+
+
 class SchemaMismatch(StoreError):
     """The data was written by a newer version of Recollect; upgrade before opening it."""
 

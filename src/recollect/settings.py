@@ -4,6 +4,7 @@ Read once, where a process starts, and passed in; nothing else reads the environ
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
@@ -27,6 +28,21 @@ class Settings(BaseModel):
     model: str | None = Field(default=None, description="The model that extracts and summarises; with none, rules do.")
     tokenizer: str = Field(default="o200k", description="The tokenizer family of the model that will answer.")
 
+    master_key: SecretStr | None = Field(
+        default=None,
+        description="The master key of encryption at rest (64 hexadecimal digits); with none, nothing is encrypted.",
+    )
+    master_key_file: str | None = Field(default=None, description="A file that holds the master key, instead of it.")
+    keys: str | None = Field(
+        default=None,
+        description="The folder of users' wrapped keys; with none, beside a data folder, with .keys after its name.",
+    )
+    forgotten: str | None = Field(
+        default=None,
+        description="The file that notes, by hashes, what was forgotten, so that no backup brings it back; with none,"
+        " forgotten.jsonl in a data folder.",
+    )
+
     host: str = Field(
         default="127.0.0.1", description="The address to listen on; one that is not loopback needs a key."
     )
@@ -35,11 +51,21 @@ class Settings(BaseModel):
     upstream: str | None = Field(
         default=None, description="The OpenAI-compatible server that chat requests are passed on to."
     )
+    upstream_key: SecretStr | None = Field(default=None, description="The key to the upstream server.")
+    upstream_persona: str | None = Field(
+        default=None, description="The persona that answers chat requests which name none."
+    )
+    upstream_seconds: Seconds = Field(
+        default=600.0, description="How long the upstream server may take for the next piece of an answer."
+    )
+    upstream_streams: Amount = Field(
+        default=256, description="Chat requests that one process passes on at the same time; more are answered 503."
+    )
 
-    concurrency: Amount = Field(default=4, description="Requests that one process works on at the same time.")
+    concurrency: Amount = Field(default=2, description="Requests that one process works on at the same time.")
     waiting: int = Field(default=32, ge=0, description="Requests that may wait for their turn; more are answered 503.")
     patience_seconds: Seconds = Field(
-        default=0.5, description="How long a request waits for its turn before it is answered 503."
+        default=0.2, description="How long a request waits for its turn before it is answered 503."
     )
     rate: float = Field(
         default=100.0, ge=0, description="Requests a second of one key, over all processes; 0 sets no limit."
@@ -105,6 +131,15 @@ class Settings(BaseModel):
             name = str(first["loc"][0])
             shown = "" if "SecretStr" in str(cls.model_fields[name].annotation) else f"={given[name]!r}"
             raise InvalidInput(f"{variable(name)}{shown} cannot be used: {first['msg']}") from error
+
+    def found_master_key(self) -> str | None:
+        """The master key itself, wherever it is; None when nothing is to be encrypted."""
+        if self.master_key_file is None:
+            return None if self.master_key is None else self.master_key.get_secret_value()
+        try:
+            return Path(self.master_key_file).read_text("utf-8")
+        except OSError as error:
+            raise InvalidInput(f"{variable('master_key_file')}: {error.strerror}") from error
 
     def environment(self) -> dict[str, str]:
         """The variables that make these settings again, for processes started from this one."""

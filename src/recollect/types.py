@@ -343,6 +343,12 @@ class Recalled:
     score: float
     parts: Mapping[str, float]
     reason: str = ""
+    excerpt: str = ""
+    """The passage that answers, where the text is too long to be shown whole."""
+
+    @property
+    def text(self) -> str:
+        return self.excerpt or self.what.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -400,6 +406,12 @@ class Context:
     sections: tuple["SectionUse", ...] = ()
     log: Mapping[str, Json] = field(default_factory=dict[str, Json])
     warnings: tuple[str, ...] = ()
+    breakpoints: tuple[int, ...] = ()
+    """Where a provider may be told to end a cached beginning: 0 is after the system text, n after the n-th message. Empty
+    for recipes whose beginning changes with every turn."""
+    kept: int | None = None
+    """Tokens at the beginning that are the same as in this conversation's context before, as far as this process made
+    it: what a provider's prompt cache can find. None for the first one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("process",),
     ("recall",),
     ("assemble",),
-    ("shelves", "workshop"),
+    ("shelves", "workshop", "custody"),
     ("engine",),
     ("sync", "__init__"),
     ("testing",),

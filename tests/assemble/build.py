@@ -184,12 +184,17 @@ def made(recipe: str | Recipe, given: Material, *, counting: Tokenizer = O200K) 
 
 def block(context: Assembled, title: str) -> Block:
     """The one block of that title."""
-    (found,) = [found for found in blocks(context.system) if found.title == title]
+    (found,) = [found for found in all_blocks(context) if found.title == title]
     return found
 
 
+def all_blocks(context: Assembled) -> list[Block]:
+    """Those of the system text, then those that follow the history."""
+    return [*blocks(context.system), *blocks("".join(piece.text for piece in context.tail))]
+
+
 def titles(context: Assembled) -> list[str]:
-    return [found.title for found in blocks(context.system)]
+    return [found.title for found in all_blocks(context)]
 
 
 def shown(context: Assembled, section: str) -> list[Item]:

@@ -22,6 +22,7 @@ from tests.assemble.build import (
     NOW,
     O200K,
     PROFILE,
+    all_blocks,
     episode,
     loop,
     material,
@@ -109,7 +110,7 @@ def test_stored_text_cannot_leave_its_block(without: tuple[str, str]) -> None:
     marker = re.compile(r"\s*\[(/|[A-Z])")
     for attack in attack_texts():
         context = assemble(recipe, attacked(attack), O200K)
-        found = blocks(context.system)
+        found = all_blocks(context)
         assert [block.title for block in found] == expected, attack
         for section, block in zip(written, found, strict=True):
             assert section == "situation" or any(END.format(section) in line for line in block.lines), attack

@@ -13,7 +13,6 @@ from recollect.assemble.assembled import Assembled
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.recipe_book import load, names
-from recollect.assemble.render import blocks
 from recollect.assemble.snapshot import rebuilt, taken
 from recollect.errors import ImpossibleBudget
 from recollect.ingest.hygiene import visible
@@ -35,6 +34,7 @@ from recollect.types import (
 from tests import effort
 from tests.assemble.build import (
     PROFILE,
+    all_blocks,
     check_pairs,
     loop,
     made,
@@ -229,7 +229,7 @@ def test_no_context_is_over_a_cap_and_what_must_stay_stays(name: str, material: 
     if recipe.history.delivery != "moments":
         newest_and_first(recipe, material, context)
     check_pairs(context)
-    blocks(context.system)
+    all_blocks(context)
     assert "".join(piece.text for piece in context.pieces) == context.system
     snapshot, blobs = taken(context, recipe, material)
     assert rebuilt(snapshot, blobs).context == context.context(snapshot.id)

@@ -6,6 +6,7 @@ import pytest
 
 from recollect import Recollect
 from recollect.testing import FakeClock
+from tests.engine.talking import Talk
 
 
 @pytest.fixture
@@ -17,3 +18,8 @@ def clock() -> FakeClock:
 async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Recollect]:
     async with Recollect(store_url, clock=clock) as engine:
         yield engine
+
+
+@pytest.fixture
+def talk(memory: Recollect, clock: FakeClock) -> Talk:
+    return Talk(memory, clock)

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.effort import count
 
 ROUNDS = count(test=50, soak=1_000)
 PROJECT = Path(__file__).parents[2]
 
 
+@pytest.mark.promise("F1", tries=ROUNDS)
 def test_no_acknowledged_turn_is_lost_or_doubled_by_a_kill(tmp_path: Path, seed: int) -> None:
     program = [sys.executable, "-m", "tests.faults.kill_rounds", str(tmp_path), str(seed), str(ROUNDS)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(PROJECT / "src"), str(PROJECT)))}

@@ -96,11 +96,13 @@ def _small_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "CONNECTION_SETTINGS", settings)
 
 
+@pytest.mark.promise("F2", tries=CRASHES)
 async def test_no_acknowledged_turn_is_lost_when_the_power_fails(fast_folder: Path, rng: random.Random) -> None:
     loss = await _losses(fast_folder, rng)
     assert (loss.lost, loss.damaged, loss.revived) == ([], [], [])
 
 
+@pytest.mark.promise("F2", tries=CRASHES, control=True)
 async def test_the_crashes_bite(fast_folder: Path, rng: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = driver.CONNECTION_SETTINGS.replace("synchronous = FULL", "synchronous = NORMAL")
     assert settings != driver.CONNECTION_SETTINGS

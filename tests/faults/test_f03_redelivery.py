@@ -4,6 +4,8 @@ import asyncio
 import random
 from pathlib import Path
 
+import pytest
+
 from recollect.errors import Conflict
 from recollect.store.base import Log
 from recollect.store.catalog import UserKey
@@ -16,6 +18,7 @@ ANA = UserKey("default", "ana")
 DELIVERIES = count(test=1_000, soak=10_000)
 
 
+@pytest.mark.promise("F3", tries=DELIVERIES)
 async def test_a_delivery_counts_once_however_often_it_comes(fast_folder: Path, rng: random.Random) -> None:
     ids = [f"t{n}" for n in range(DELIVERIES // 4)]
     deliveries = ids * 4

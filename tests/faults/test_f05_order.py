@@ -5,6 +5,8 @@ import random
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from recollect.store.base import Answers, Change, TurnList, Window
 from recollect.store.catalog import UserKey
 from recollect.store.sqlite.store import SqliteStore
@@ -17,6 +19,7 @@ CONVERSATIONS = 8
 PER_WRITE = 5
 
 
+@pytest.mark.promise("F5", tries=TURNS)
 async def test_each_conversation_is_gapless_in_the_order_of_its_writers(fast_folder: Path, rng: random.Random) -> None:
     stores = [SqliteStore(fast_folder), SqliteStore(fast_folder)]
     for store in stores:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import apsw
+import pytest
 
 from recollect.errors import StoreFull, StoreUnavailable
 from recollect.store.base import Change, TurnList
@@ -44,6 +45,7 @@ class Fault(Watcher):
             raise apsw.IOError("input/output error")
 
 
+@pytest.mark.promise("F9/F10", tries=CASES)
 async def test_a_failing_disk_loses_nothing_and_heals(fast_folder: Path, rng: random.Random) -> None:
     acknowledged: dict[str, str] = {}
     refused = struck = 0

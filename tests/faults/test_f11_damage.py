@@ -166,6 +166,7 @@ async def _images(folder: Path, chance: random.Random) -> Images:
     return Images((crashed, closed), backup, expected)
 
 
+@pytest.mark.promise("F11", tries=CASES)
 async def test_damage_is_an_error_and_never_another_answer(fast_folder: Path, rng: random.Random) -> None:
     images = await _images(fast_folder, rng)
     noticed = 0
@@ -182,6 +183,7 @@ async def test_damage_is_an_error_and_never_another_answer(fast_folder: Path, rn
     assert noticed > CASES / 2, "hardly any damage was noticed"
 
 
+@pytest.mark.promise("F11", tries=CASES, control=True)
 async def test_without_checksums_it_would_be_another_answer(
     fast_folder: Path, rng: random.Random, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ async def test_a_released_file_is_read_and_written_on(frozen: Path, tmp_path: Pa
     await store.close()
 
 
+@pytest.mark.promise("F12", tries=POINTS)
 @pytest.mark.parametrize("frozen", FROZEN, ids=lambda path: path.name)
 def test_an_upgrade_survives_being_killed_anywhere(frozen: Path, fast_folder: Path, rng: random.Random) -> None:
     root = fast_folder / "upgraded"

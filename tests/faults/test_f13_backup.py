@@ -4,6 +4,8 @@ import asyncio
 import random
 from pathlib import Path
 
+import pytest
+
 from recollect.store.base import Change
 from recollect.store.catalog import UserKey
 from recollect.store.sqlite.backup import put_back
@@ -16,6 +18,7 @@ BACKUPS = count(test=5, soak=50)
 KEYS = [UserKey("default", f"u{n}") for n in range(4)]
 
 
+@pytest.mark.promise("F13", tries=BACKUPS)
 async def test_a_backup_holds_what_was_acknowledged_before(fast_folder: Path, rng: random.Random) -> None:
     folder = fast_folder / "memories"
     store = SqliteStore(folder)

@@ -17,8 +17,8 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembled:
-    """A context and how it was made. `pieces` joined are the system text; `carriers` names the item of each
-    message.
+    """A context and how it was made. `pieces` joined are the system text, `tail` joined the message that follows
+    the history; `carriers` names the item of each message, None for the tail.
     """
 
     system: str
@@ -37,9 +37,13 @@ class Assembled:
     at: datetime
     known: int
     pieces: tuple[Piece, ...]
-    carriers: tuple[int, ...]
+    tail: tuple[Piece, ...]
+    carriers: tuple[int | None, ...]
+    costs: tuple[int, ...]
+    """Tokens of each message."""
+    breakpoints: tuple[int, ...]
 
-    def context(self, snapshot: str) -> Context:
+    def context(self, snapshot: str, *, kept: int | None = None) -> Context:
         return Context(
             system=self.system,
             history=list(self.history),
@@ -54,4 +58,6 @@ class Assembled:
             sections=self.sections,
             log=self.log,
             warnings=self.warnings,
+            breakpoints=self.breakpoints,
+            kept=kept,
         )

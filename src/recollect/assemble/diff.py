@@ -52,7 +52,7 @@ def diff(a: Context, b: Context) -> Difference:
 def kept_tokens(before: Context, after: Context, tokenizer: Tokenizer) -> int:
     """Tokens at the beginning of a prompt that a provider's cache finds unchanged since the one before."""
     if before.system != after.system:
-        return MESSAGE + tokenizer.count(after.system[: _common(before.system, after.system)])
+        return MESSAGE + tokenizer.count(after.system[: common(before.system, after.system)])
     kept = MESSAGE + tokenizer.count(after.system)
     for old, new in zip(before.messages, after.messages, strict=False):
         if old != new:
@@ -80,7 +80,7 @@ def _by_section(context: Context) -> dict[str, int]:
     return tokens
 
 
-def _common(a: str, b: str) -> int:
+def common(a: str, b: str) -> int:
     """Characters that two texts begin with alike."""
     low, high = 0, min(len(a), len(b))
     while low < high:

@@ -2,7 +2,7 @@
 sent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from recollect.assemble.assembled import Piece
@@ -37,12 +37,19 @@ class Draft:
     sections: tuple[tuple[SectionId, tuple[Piece, ...]], ...]
     pieces: tuple[Piece, ...]
     system: str
+    tail: tuple[Piece, ...]
     exchanges: Mapping[int, Exchange]
     history: tuple[dict[str, Json], ...]
     carriers: tuple[int, ...]
+    costs: tuple[int, ...]
+    """Tokens of each message of the history."""
+    tail_tokens: int
     middle: Candidate | None
-    turn_tokens: int
     tokens: int
+
+    @property
+    def turn_tokens(self) -> int:
+        return sum(self.costs)
 
 
 def drafted(wanted: Table, choice: Choice) -> Draft:
@@ -83,23 +90,33 @@ def drafted(wanted: Table, choice: Choice) -> Draft:
     sections: tuple[tuple[SectionId, tuple[Piece, ...]], ...] = tuple(
         (s, tuple(pieces(s, shown[s], wanted.frames[s]))) for s in desk.recipe.arranged
     )
-    written = [piece for _, made in sections for piece in made]
-    while written and written[-1].item is None and written[-1].text.isspace():
-        written.pop()
-    if written and written[-1].item is None:
-        written[-1] = Piece(written[-1].text.rstrip("\n"))
+    written = _joined(made for section, made in sections if section not in desk.recipe.tail)
+    tail = _joined(made for section, made in sections if section in desk.recipe.tail)
     system = "".join([piece.text for piece in written])
-    said = sum(message_tokens(message, desk.tokenizer) for message in history)
+    costs = tuple(message_tokens(message, desk.tokenizer) for message in history)
+    after = MESSAGE + desk.tokenizer.count("".join([piece.text for piece in tail])) if tail else 0
     final = wanted.message_tokens + (wanted.quoted.tokens if wanted.quoted else 0)
     return Draft(
         texts=texts,
         sections=sections,
-        pieces=tuple(written),
+        pieces=written,
         system=system,
+        tail=tail,
         exchanges=exchanges,
         history=tuple(history),
         carriers=tuple(carriers),
+        costs=costs,
+        tail_tokens=after,
         middle=middle,
-        turn_tokens=said,
-        tokens=REQUEST + MESSAGE + desk.tokenizer.count(system) + said + final,
+        tokens=REQUEST + MESSAGE + desk.tokenizer.count(system) + sum(costs) + after + final,
     )
+
+
+def _joined(sections: Iterable[tuple[Piece, ...]]) -> tuple[Piece, ...]:
+    """The pieces of sections one after another, without the line feeds that would end the text."""
+    written = [piece for made in sections for piece in made]
+    while written and written[-1].item is None and written[-1].text.isspace():
+        written.pop()
+    if written and written[-1].item is None:
+        written[-1] = Piece(written[-1].text.rstrip("\n"))
+    return tuple(written)

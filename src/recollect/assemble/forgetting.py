@@ -1,56 +1,75 @@
 """Forgetting: the one thing that removes. What is named goes, and everything that rests on it, in one transaction.
 
-A turn takes its memories, loops, episodes, thoughts and every summary that drew on it with it, in all their versions; it goes
-from snapshots (a replay then shows where something was forgotten, never what), from cached prompts, and from the errors
-that steps noted. Summaries are made again from what is left, because the work starts over where the forgotten began. The
-receipt counts and hashes, and says nothing of the content.
+A turn takes everything that rests on it along (`resting`), in all versions; it goes from snapshots (a replay then shows
+where something was forgotten, never what), from cached prompts, and from the errors that steps noted. Work that is under
+way is fenced off, so that no step writes back what it read before. Summaries are made again from what is left, and what
+other turns state by themselves is learnt again from those. The receipt counts and hashes, and says nothing of the content.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 
+from recollect import keys
 from recollect.assemble import snapshot
+from recollect.assemble.resting import Fall, fall
 from recollect.errors import InvalidInput, NotFound
-from recollect.ids import content_hash
+from recollect.ingest.record import Indexer
 from recollect.ingest.validate import optional_name
+from recollect.process import learn
 from recollect.store import nouns
 from recollect.store.base import (
     ANY,
     Answers,
+    Blobs,
     Change,
+    CurrentLease,
     Cursor,
     Cursors,
     Erasure,
+    Lease,
+    Log,
     Notes,
+    Query,
     RecordList,
     RecordsByEntity,
     RecordsById,
     RecordsBySource,
-    Row,
     SnapshotList,
     TurnList,
     TurnsById,
     UserStore,
 )
-from recollect.types import Entity, Record, RecordKind, Session, StoredTurn
+from recollect.store.codec import erased_name
+from recollect.types import Entity, Origin, Record, RecordKind, Session, StoredTurn, Summary
 
 BATCH = 5_000
 ALL = 1_000_000
-AGAIN = frozenset({"rolling", "lanes", "spine", "daily"})
-"""Steps whose summaries are made again when something they drew on is forgotten."""
-EVERY: tuple[RecordKind, ...] = (
-    "memory",
-    "episode",
-    "loop",
-    "thought",
-    "summary",
-    "state",
-    "session",
-    "slot",
-    "progress",
-)
+Deed = Literal["forget", "restore", "retain"]
+"""Why something is removed, as the audit log calls it."""
+HOLDER = "forget"
+"""Who holds the lease that fences running work off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where turns came from; what is None may be anything."""
+
+    origin: Origin | None = None
+    conversation: str | None = None
+    speaker: str | None = None
+
+    @classmethod
+    def of(cls, *, origin: Origin | None, conversation: str | None, speaker: str | None) -> "Source | None":
+        """The source that is named; None when nothing of it is, so that nothing is taken for everything."""
+        named = cls(origin=origin, conversation=conversation, speaker=speaker)
+        return None if named == cls() else named
+
+    def gave(self, turn: StoredTurn) -> bool:
+        asked = {name: getattr(self, name) for name in ("origin", "conversation", "speaker")}
+        return all(value is None or getattr(turn, name) == value for name, value in asked.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,21 +82,27 @@ class What:
     lane: str | None = None
     persona: str | None = None
     before: datetime | None = None
+    source: Source | None = None
     everything: bool = False
 
-    def check(self) -> None:
-        named = [name for name in self.__slots__ if getattr(self, name) not in (None, False)]
-        if len(named) != 1:
+    @property
+    def named(self) -> str:
+        names = [name for name in self.__slots__ if getattr(self, name) not in (None, False)]
+        if len(names) != 1:
             raise InvalidInput(
-                "name exactly one thing to forget: turn=, memory=, entity=, lane=, persona=, before= or everything=True"
+                "name exactly one thing to forget: turn=, memory=, entity=, lane=, persona=, before=, a source"
+                " (origin=, conversation=, speaker=) or everything=True"
             )
-        for name in ("turn", "memory", "entity", "lane", "persona"):
-            optional_name(getattr(self, name), what=name)
+        return names[0]
+
+    def check(self) -> None:
+        if self.named in ("turn", "memory", "entity", "lane", "persona"):
+            optional_name(getattr(self, self.named), what=self.named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What was forgotten, in numbers: `hashes` are those of the ids, to compare with, never of the content."""
+    """What was forgotten, in numbers: `hashes` are those of the ids as the log keeps them, never of the content."""
 
     what: str
     at: datetime
@@ -85,110 +110,172 @@ class Receipt:
     records: dict[str, int] = field(default_factory=dict[str, int])
     snapshots: int = 0
     hashes: tuple[str, ...] = ()
+    dry_run: bool = False
 
 
-async def forget(store: UserStore, what: What, *, now: datetime) -> Receipt:
-    """Forgets what is named and what rests on it, durably on return."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """What a person named, found: turns, records that rest on no turn of these, and words that no snapshot may show."""
+
+    turns: tuple[StoredTurn, ...] = ()
+    records: tuple[Record, ...] = ()
+    words: re.Pattern[str] | None = None
+
+
+async def forget(store: UserStore, what: What, *, indexer: Indexer, now: datetime, dry_run: bool = False) -> Receipt:
+    """Forgets what is named and what rests on it, durably on return; with `dry_run` it only counts."""
     what.check()
     if what.everything:
-        return await _wipe(store, now=now)
-    turns, records = await _named(store, what)
-    if not turns and not records:
+        return await _wipe(store, now=now, dry_run=dry_run)
+    named = await _named(store, what)
+    if not named.turns and not named.records:
         raise NotFound("there is nothing of this user to forget by that name")
-    resting = RecordsBySource(turns=tuple(turn.id for turn in turns), history=True)
-    cursors, cached = Cursors(), Notes(prefix="")
+    return await forget_named(store, named, what=what.named, indexer=indexer, now=now, dry_run=dry_run)
+
+
+async def forget_named(
+    store: UserStore, named: Named, *, what: str, indexer: Indexer, now: datetime, dry_run: bool = False
+) -> Receipt:
+    turns = named.turns
+    ids = tuple(dict.fromkeys(turn.id for turn in turns))
+    resting = RecordsBySource(turns=ids, history=True)
+    live = tuple(RecordList(noun=noun, limit=ALL) for noun in nouns.NOUNS)
+    cursors, cached, leased = Cursors(), Notes(prefix=""), CurrentLease()
     taken = SnapshotList(limit=ALL)
-    held = RecordsById(ids=tuple(dict.fromkeys(turn.session for turn in turns)))
+    sessions = _sessions(turns)
+    shown = await _showing(store, named.words)
     receipt: Receipt | None = None
 
     def decide(answers: Answers) -> Change:
         nonlocal receipt
-        gone = {record.id: record for record in (*records, *nouns.all_records(answers[resting]))}
-        lost = {name: record for name, record in gone.items() if record.noun != "session"}
-        ids = {*(turn.id for turn in turns), *lost}
-        touched = {s.id: blobs for s in answers[taken] if (blobs := snapshot.blobs_of(s, ids))}
-        receipt = _receipt(what, turns, tuple(lost.values()), touched, now=now)
+        remembered = [record for query in live for record in nouns.all_records(answers[query])]
+        lost = fall(turns, named.records, nouns.all_records(answers[resting]), remembered)
+        emptied = {name for name, query in sessions.items() if not _others(answers[query], ids)}
+        gone = {*lost.gone, *emptied}
+        unrecorded = snapshot.message_names(turn.text for turn in turns)
+        touched = {s.id: blobs for s in answers[taken] if (blobs := snapshot.blobs_of(s, {*ids, *gone}, unrecorded))}
+        receipt = receipt_of(what, ids, lost.gone.values(), len(touched), now=now, dry_run=dry_run)
+        if dry_run:
+            return Change()
+        held = [r for r in remembered if isinstance(r, Session) and r.id in sessions and r.id not in gone]
         return Change(
             erase=Erasure(
-                turns=tuple(turn.id for turn in turns),
-                records=tuple(sorted(lost)),
-                blobs=tuple(sorted({name for blobs in touched.values() for name in blobs})),
-                notes=tuple(note.name for note in answers[cached] if _tells(note.name, ids)),
+                turns=ids,
+                records=tuple(sorted(gone)),
+                blobs=tuple(sorted({*shown, *(name for blobs in touched.values() for name in blobs)})),
+                notes=tuple(note.name for note in answers[cached] if tells(note.name, {*ids, *gone})),
             ),
             retired_at=now,
-            records=tuple(nouns.draft(s, now=now) for s in _reopened(answers[held], turns)),
-            cursors=_started_over(answers[cursors], turns),
+            records=(
+                *(nouns.draft(session, now=now) for session in _reopened(held)),
+                *(nouns.indexed(memory, index=indexer, now=now) for memory in lost.rewritten),
+            ),
+            cursors=_moved(answers[cursors], lost),
+            lease=_fence(answers[leased], now=now),
         )
 
-    await store.write(decide, resting, cursors, cached, taken, held)
+    queries: tuple[Query[object], ...] = (resting, *live, cursors, cached, leased, taken, *sessions.values())
+    await store.write(decide, *queries)
     assert receipt is not None, "write calls the decision or raises"
     return receipt
 
 
-async def _wipe(store: UserStore, *, now: datetime) -> Receipt:
-    turns = await _all_turns(store, TurnList(limit=BATCH))
-    counts = {noun: len(await _all_records(store, noun)) for noun in EVERY}
-    await store.wipe()
-    return Receipt(
-        what="everything",
-        at=now,
-        turns=len(turns),
-        records={noun: count for noun, count in counts.items() if count},
-        hashes=tuple(content_hash(turn.id) for turn in turns),
-    )
+async def again(
+    store: UserStore, lines: Sequence[tuple[datetime, frozenset[str]]], *, indexer: Indexer, now: datetime
+) -> Receipt | None:
+    """Forgets what was forgotten before, in a memory that was restored from a time when it was still there: per moment,
+    the ids with these hashes, or with none everything. What was written after that moment stays. None: nothing to do."""
+    if not lines:
+        return None
+    turns = await _all_versions(store)
+    records = [record for noun in nouns.NOUNS for record in await all_records(store, noun)]
+    ends = [at for at, hashes in lines if not hashes]
+    if ends and turns and all(turn.recorded_at <= max(ends) for turn in turns):
+        return await _wipe(store, now=now, dry_run=False)
+
+    def was_forgotten(name: str, recorded_at: datetime | None) -> bool:
+        return any(recorded_at is not None and recorded_at <= at and erased_name(name) in names for at, names in lines)
+
+    gone = tuple(turn for turn in turns if was_forgotten(turn.id, turn.recorded_at))
+    ids = {turn.id for turn in gone}
+    alone = [r for r in records if was_forgotten(r.id, r.recorded_at) and not ids.intersection(r.sources)]
+    if not gone and not alone:
+        return None
+    named = Named(turns=gone, records=tuple(alone))
+    return await forget_named(store, named, what="again", indexer=indexer, now=now)
 
 
-async def _named(store: UserStore, what: What) -> tuple[list[StoredTurn], list[Record]]:
-    """The turns and records that are named themselves; what rests on the turns comes on top."""
+async def _wipe(store: UserStore, *, now: datetime, dry_run: bool) -> Receipt:
+    turns = await all_turns(store, TurnList(limit=BATCH))
+    records = [record for noun in nouns.NOUNS for record in await all_records(store, noun)]
+    taken = SnapshotList(limit=ALL)
+    snapshots = len((await store.read(taken))[taken])
+    if not dry_run:
+        await store.wipe()
+    return receipt_of("everything", [turn.id for turn in turns], records, snapshots, now=now, dry_run=dry_run)
+
+
+# --- what is named ---------------------------------------------------------------------------------------------------
+
+
+async def _named(store: UserStore, what: What) -> Named:
+    """Records that rest on turns are found by those; here only the ones that rest on none are named themselves."""
     if what.turn is not None:
         query = TurnsById(ids=(what.turn,), history=True)
-        return list((await store.read(query))[query])[-1:], []
+        return Named(turns=(await store.read(query))[query])
     if what.memory is not None:
-        return [], await _records(store, RecordsById(ids=(what.memory,), history=True))
+        return Named(records=tuple(await _records(store, RecordsById(ids=(what.memory,), history=True)))[-1:])
     if what.entity is not None:
         return await _about(store, what.entity)
+    records = [r for noun in nouns.NOUNS for r in await all_records(store, noun) if not r.sources]
     if what.before is not None:
-        listed = TurnList(until=what.before, limit=BATCH)
-        records = [r for noun in EVERY for r in await _all_records(store, noun) if r.at < what.before]
-        return await _all_turns(store, listed), [r for r in records if r.noun not in ("state", "session", "progress")]
+        turns = await all_turns(store, TurnList(until=what.before, limit=BATCH))
+        lasting = ("state", "session", "progress", "profile", "entity")
+        old = [r for r in records if r.at < what.before and r.noun not in lasting]
+        return Named(turns=tuple(turns), records=tuple(old))
+    if what.source is not None:
+        given = [turn for turn in await all_turns(store, TurnList(limit=BATCH)) if what.source.gave(turn)]
+        alone = what.source == Source(origin=what.source.origin)
+        by_hand = [r for r in records if alone and r.origin == what.source.origin and r.noun == "memory"]
+        return Named(turns=tuple(given), records=tuple(by_hand))
     if what.lane is not None:
-        records = [r for noun in EVERY for r in await _all_records(store, noun) if r.lane == what.lane]
-        return await _all_turns(store, TurnList(lane=what.lane, limit=BATCH)), records
-    records = [r for noun in EVERY for r in await _all_records(store, noun) if r.persona == what.persona]
-    return await _all_turns(store, TurnList(persona=what.persona, limit=BATCH)), records
+        turns = await all_turns(store, TurnList(lane=what.lane, limit=BATCH))
+        return Named(turns=tuple(turns), records=tuple(r for r in records if r.lane == what.lane))
+    turns = await all_turns(store, TurnList(persona=what.persona, limit=BATCH))
+    return Named(turns=tuple(turns), records=tuple(r for r in records if r.persona == what.persona))
 
 
-async def _about(store: UserStore, ref: str) -> tuple[list[StoredTurn], list[Record]]:
+async def _about(store: UserStore, ref: str) -> Named:
     """Everything about an entity: its records, the turns they came from, and every turn that says its name."""
     entities = await _records(store, RecordList(noun="entity", limit=ALL))
     known = [e for e in entities if isinstance(e, Entity) and (e.key == ref or e.merged_into == ref)]
     refs = tuple(dict.fromkeys([ref, *(e.key for e in known if e.key)]))
     records = [
         record
-        for noun in EVERY
+        for noun in nouns.NOUNS
         for record in await _records(store, RecordsByEntity(noun=noun, refs=refs, persona=ANY, limit=ALL))
     ]
     sources = {source for record in records for source in record.sources}
     names = {ref.partition(":")[2].replace("_", " ")}
     names |= {name for e in known for name in (e.label, *e.aliases) if name}
     spoken = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(names))) + r")(?!\w)", re.IGNORECASE)
-    turns = [
-        turn
-        for turn in await _all_turns(store, TurnList(limit=BATCH))
-        if turn.id in sources or spoken.search(turn.text)
+    said = [
+        r for noun in nouns.NOUNS for r in await all_records(store, noun) if not r.sources and spoken.search(r.text)
     ]
-    return turns, [*records, *known]
+    turns = await all_turns(store, TurnList(limit=BATCH))
+    meant = tuple(turn for turn in turns if turn.id in sources or spoken.search(turn.text))
+    return Named(turns=meant, records=(*records, *said, *known), words=spoken)
 
 
 async def _records(store: UserStore, query: RecordsById | RecordList | RecordsByEntity) -> list[Record]:
     return nouns.all_records((await store.read(query))[query])
 
 
-async def _all_records(store: UserStore, noun: RecordKind) -> list[Record]:
+async def all_records(store: UserStore, noun: RecordKind) -> list[Record]:
     return await _records(store, RecordList(noun=noun, limit=ALL))
 
 
-async def _all_turns(store: UserStore, query: TurnList) -> list[StoredTurn]:
+async def all_turns(store: UserStore, query: TurnList) -> list[StoredTurn]:
     found: list[StoredTurn] = []
     while turns := (await store.read(query))[query]:
         found += turns
@@ -196,46 +283,95 @@ async def _all_turns(store: UserStore, query: TurnList) -> list[StoredTurn]:
     return found
 
 
-def _reopened(sessions: Sequence[Row], turns: Sequence[StoredTurn]) -> list[Session]:
-    """Sessions stay, they hold times and no words; one whose summary went is open again, so that it is made anew."""
-    touched = {turn.session for turn in turns}
+async def _all_versions(store: UserStore) -> list[StoredTurn]:
+    """Every version of every turn: also one that was retired is remembered until it is forgotten."""
+    found: list[StoredTurn] = []
+    query = Log(limit=BATCH)
+    while entries := (await store.read(query))[query]:
+        found += [entry.turn for entry in entries if entry.turn is not None]
+        query = replace(query, after=entries[-1].seq)
+    return found
+
+
+async def _showing(store: UserStore, words: re.Pattern[str] | None) -> tuple[str, ...]:
+    """The texts of snapshots that hold these words, whatever they were taken from."""
+    if words is None:
+        return ()
+    taken = SnapshotList(limit=ALL)
+    names = {name for one in (await store.read(taken))[taken] for name in snapshot.blob_names(one)}
+    query = Blobs(hashes=tuple(sorted(names)))
+    return tuple(name for name, text in (await store.read(query))[query].items() if words.search(text))
+
+
+# --- what follows ------------------------------------------------------------------------------------------------------
+
+
+def _sessions(turns: Iterable[StoredTurn]) -> dict[str, TurnList]:
+    """Of each session touched, one turn more than it would lose: enough to see whether any stays."""
+    counts: dict[str, int] = {}
+    for turn in turns:
+        counts[turn.session] = counts.get(turn.session, 0) + 1
+    return {name: TurnList(session=name, limit=count + 1) for name, count in counts.items()}
+
+
+def _others(turns: Sequence[StoredTurn], ids: Sequence[str]) -> bool:
+    return any(turn.id not in ids for turn in turns)
+
+
+def _reopened(sessions: Iterable[Session]) -> list[Session]:
+    """Sessions hold times and no words; one whose summary went is open again, so that it is made anew."""
     return [
         replace(session, status="open", ended_at=None, last_activity=None)
-        for session in nouns.records(tuple(sessions), Session)
-        if session.id in touched and session.status == "closed"
+        for session in sessions
+        if session.status == "closed"
     ]
 
 
-def _tells(name: str, ids: set[str]) -> bool:
+def tells(name: str, ids: set[str]) -> bool:
     """Notes that may hold words: cached prompts and answers, and what is kept about a thing that goes."""
     return name.startswith(("voice:", "idempotency:")) or name.partition(":")[2] in ids
 
 
-def _started_over(cursors: Sequence[Cursor], turns: Sequence[StoredTurn]) -> tuple[Cursor, ...]:
-    """Steps that summarise begin anew, from what is left; what any step noted about an error goes."""
-    return tuple(
-        Cursor(step=cursor.step) if turns and cursor.step.partition(":")[0] in AGAIN else replace(cursor, error=None)
-        for cursor in cursors
-    )
+def _moved(cursors: Sequence[Cursor], lost: Fall) -> tuple[Cursor, ...]:
+    """Steps whose summaries went begin anew; the one that learns reads some turns again; noted errors go."""
+    steps = {_step(record) for record in lost.gone.values() if isinstance(record, Summary)}
+    known = {cursor.step: cursor for cursor in cursors}
+    moved = {name: Cursor(step=name) if name in steps else replace(c, error=None) for name, c in known.items()}
+    if lost.again and learn.NAME in known:
+        moved[learn.NAME] = learn.reading_again(moved[learn.NAME], turns=lost.again, back=lost.back)
+    return tuple(moved.values())
 
 
-def _receipt(
-    what: What,
-    turns: Sequence[StoredTurn],
-    records: Sequence[Record],
-    touched: dict[str, tuple[str, ...]],
-    *,
-    now: datetime,
+def _step(summary: Summary) -> str:
+    match summary.kind:
+        case "rolling":
+            return keys.rolling(summary.persona)
+        case "daily":
+            return f"daily:{summary.persona or ''}"
+        case "lane" | "chat":
+            return "lanes"
+        case _:
+            return summary.kind
+
+
+def _fence(current: Lease | None, *, now: datetime) -> Lease | None:
+    """Whoever works on this user at the moment has read what is going: their result will be refused."""
+    return None if current is None else Lease(holder=HOLDER, fence=current.fence + 1, expires=now)
+
+
+def receipt_of(
+    what: str, turns: Sequence[str], records: Iterable[Record], snapshots: int, *, now: datetime, dry_run: bool
 ) -> Receipt:
+    nouns_of: Mapping[str, RecordKind] = {record.id: record.noun for record in records}
     counts: dict[str, int] = {}
-    for record in records:
-        counts[record.noun] = counts.get(record.noun, 0) + 1
-    named = next(name for name in what.__slots__ if getattr(what, name) not in (None, False))
+    for noun in nouns_of.values():
+        counts[noun] = counts.get(noun, 0) + 1
     return Receipt(
-        what=named,
+        what=what,
         at=now,
         turns=len(turns),
-        records=counts,
-        snapshots=len(touched),
-        hashes=tuple(content_hash(identity) for identity in (*(t.id for t in turns), *(r.id for r in records))),
+        records=dict(sorted(counts.items())),
+        snapshots=snapshots,
+        hashes=tuple(erased_name(identity) for identity in (*turns, *nouns_of)),
+        dry_run=dry_run,
     )

@@ -10,15 +10,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from recollect import keys
-from recollect.assemble import select
+from recollect.assemble import naming, select
 from recollect.assemble.material import Material
+from recollect.assemble.reaching import beyond
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
+from recollect.ingest.quarantine import Verdicts
 from recollect.recall.blends import Boosts, Shares
-from recollect.recall.searching import Blending, Search
+from recollect.recall.searching import Blending, Brought, Search
 from recollect.store import nouns
 from recollect.store.base import (
+    ANY,
+    Answers,
     Head,
     Query,
     RecordList,
@@ -30,8 +34,9 @@ from recollect.store.base import (
     UserStore,
     Window,
 )
+from recollect.text.analyse import stems
 from recollect.types import (
-    Card,
+    Entity,
     Loop,
     Memory,
     Persona,
@@ -45,6 +50,8 @@ from recollect.types import (
     Thought,
 )
 
+_VERDICTS = Verdicts()
+
 LOOPS = 200
 """How many open loops are looked at; a user with more has the oldest left out."""
 SESSIONS = 12
@@ -52,7 +59,9 @@ TURNS = 24
 """How many earlier turns are candidates: more than any recipe's block of memories has room for."""
 CARDS = 8
 """Of how many entities cards are looked for, best found first."""
-CARD_FACTS = 60
+CARD_FACTS = 100
+GREETING = 2
+"""A first message of so few stems says nothing yet of what it is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +80,7 @@ class Request:
     warnings: tuple[str, ...] = ()
 
 
-Recall = Callable[[UserStore, Search], Awaitable[Sequence[Recalled]]]
+Recall = Callable[[UserStore, Search], Awaitable[Brought]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +99,7 @@ class _Plan:
     thoughts: RecordList
     marked: RecordsByEntity
     slot: RecordsByKey
+    named: RecordsByEntity
 
     def queries(self) -> tuple[Query[object], ...]:
         return (
@@ -105,6 +115,7 @@ class _Plan:
             self.thoughts,
             self.marked,
             self.slot,
+            self.named,
         )
 
 
@@ -117,15 +128,21 @@ async def gather(store: UserStore, request: Request, recall: Recall) -> Material
             raise
         return _bare(request, problem=f"the store could not be read: {error}")
     try:
-        material, ask = await _state(store, request, message)
+        material, ask, named = await _state(store, request, message)
     except StoreError as error:
         return _bare(request, problem=f"the store could not be read: {error}", message=message)
     try:
-        recalled = tuple(await recall(store, ask))
-        cards = await _cards(store, request, recalled, known=material.known)
+        brought = await recall(store, ask)
+        recalled = tuple(map(_held_back, brought.hits))
+        facts = await _facts(store, request, recalled, named=named, known=material.known)
     except StoreError as error:
         return replace(material, problems=(*material.problems, f"recall failed: {error}"))
-    return replace(material, recalled=recalled, cards=cards)
+    if brought.problem:
+        material = replace(material, problems=(*material.problems, brought.problem))
+    cards = select.cards(facts.refs, facts.memories, now=request.now, recipe=request.recipe)
+    if "memories" in request.recipe.order:
+        return replace(material, recalled=recalled, cards=cards)
+    return replace(material, recalled=(*recalled, *select.beside(recalled, cards)))
 
 
 async def _message(store: UserStore, request: Request) -> StoredTurn | None:
@@ -154,7 +171,7 @@ def _bare(request: Request, *, problem: str, message: StoredTurn | None = None) 
     )
 
 
-def _plan(request: Request, *, before: int | None) -> _Plan:
+def _plan(request: Request, *, text: str, before: int | None) -> _Plan:
     persona, known, recipe = request.persona.id, request.known, request.recipe
     return _Plan(
         head=Head(),
@@ -181,11 +198,16 @@ def _plan(request: Request, *, before: int | None) -> _Plan:
             known=known,
         ),
         slot=RecordsByKey(noun="slot", keys=(keys.slot(persona, request.lane),), known=known),
+        named=RecordsByEntity(noun="entity", refs=naming.marks(text), limit=CARDS, known=known),
     )
 
 
-async def _state(store: UserStore, request: Request, message: StoredTurn | None) -> tuple[Material, Search]:
-    plan = _plan(request, before=message.place if message else None)
+async def _state(
+    store: UserStore, request: Request, message: StoredTurn | None
+) -> tuple[Material, Search, tuple[str, ...]]:
+    """The material but for recall, the question to recall, and the entities that the message names."""
+    text = message.text if message else request.message or ""
+    plan = _plan(request, text=text, before=message.place if message else None)
     answers = await store.read(*plan.queries())
     known = request.known if request.known is not None else answers[plan.head]
     profile = _profile(answers[plan.profile], now=request.now)
@@ -198,13 +220,13 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         rule=rule,
     )
     window = sessions.within_chain(turns, running.chain)[-request.recipe.history.window :]
+    lasting, earlier = await _lasting(store, request, plan, answers, window)
     quoted = await _quoted(store, request, message, window)
     slots = nouns.records(answers[plan.slot], Slot)
-    text = message.text if message else request.message or ""
     anchor = focus.anchor(text, reply_to=quoted, window=turns, slot=slots[0] if slots else None)
-    summaries = {summary.key: summary for summary in nouns.records(answers[plan.summaries], Summary)}
-    days = nouns.records(answers[plan.days], Summary)
-    marked = nouns.records(answers[plan.marked], Memory)
+    summaries = {summary.key: summary for summary in nouns.records(earlier[lasting.summaries], Summary)}
+    days = nouns.records(earlier[lasting.days], Summary)
+    marked = nouns.records(earlier[lasting.marked], Memory)
     states = nouns.records(answers[plan.state], State)
     material = Material(
         user=request.user,
@@ -223,7 +245,7 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         state=states[0] if states else None,
         today=select.today(days, now=request.now, zone=profile.zone),
         last_time=select.last_time(
-            nouns.records(answers[plan.past], Summary),
+            nouns.records(earlier[lasting.past], Summary),
             days,
             running=running.id,
             now=request.now,
@@ -245,11 +267,11 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
     )
     ask = Search(
         text=text,
-        anchor=anchor.turn.text if anchor.turn else None,
+        anchor=anchor.turn.text if anchor.turn else _opening(text, material.last_time),
         limit=request.recipe.recall.candidates,
         turns=TURNS,
         persona=request.persona.id,
-        lane=request.lane,
+        lane=ANY if request.recipe.recall.other_lanes == "always" else request.lane,
         kinds=("turn", "memory", "episode"),
         blending=blending(request.recipe),
         now=request.now,
@@ -257,7 +279,24 @@ async def _state(store: UserStore, request: Request, message: StoredTurn | None)
         known=known,
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
-    return material, ask
+    full = await beyond(store, material, request.recipe, running=running, known=request.known)
+    return full, ask, naming.meant(text, nouns.records(answers[plan.named], Entity))
+
+
+async def _lasting(
+    store: UserStore, request: Request, plan: _Plan, answers: Answers, window: Sequence[StoredTurn]
+) -> tuple[_Plan, Answers]:
+    """Where what lasts is read from: as it is now, or for a recipe that goes in steps as it was when the step began."""
+    step = request.recipe.history.step
+    if not step or not window:
+        return plan, answers
+    then = _plan(replace(request, known=select.step_begin(window, step=step)), text="", before=None)
+    return then, await store.read(then.summaries, then.past, then.days, then.marked)
+
+
+def _opening(text: str, last_time: Summary | None) -> str | None:
+    """What a greeting after a long silence is read with: what was talked about last time."""
+    return last_time.text if last_time is not None and len(stems(text)) <= GREETING else None
 
 
 def blending(recipe: Recipe) -> Blending:
@@ -305,22 +344,48 @@ async def _quoted(
     return found[0] if found else None
 
 
-async def _cards(store: UserStore, request: Request, recalled: Sequence[Recalled], *, known: int) -> tuple[Card, ...]:
-    """Cards of the entities that the found memories name."""
-    if "memories" not in request.recipe.order:
-        return ()
-    found = [hit.what for hit in recalled if isinstance(hit.what, Memory) and not hit.reason]
-    refs = tuple(dict.fromkeys(ref for memory in found for ref in memory.entities))[:CARDS]
+def _held_back(found: Recalled) -> Recalled:
+    """Long after it was said, an order of a tool, an import or the model itself is not shown again; where it was said, in
+    the conversation of the moment, it stands as a turn like any other."""
+    what = found.what
+    if found.reason or not isinstance(what, StoredTurn) or what.origin == "user":
+        return found
+    return replace(found, reason="quarantined") if _VERDICTS.gives_orders(what.text, what.origin) else found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    """What is known about the entities that matter to a message, the entities best first."""
+
+    refs: tuple[str, ...] = ()
+    memories: tuple[Memory, ...] = ()
+
+
+async def _facts(
+    store: UserStore, request: Request, recalled: Sequence[Recalled], *, named: Sequence[str], known: int
+) -> _Facts:
+    """Facts about the entities that the message names, those one hop from them and, for cards, those of found memories."""
+    refs = tuple(named)
+    if "memories" in request.recipe.order:
+        found = [hit.what for hit in recalled if isinstance(hit.what, Memory) and not hit.reason]
+        refs = tuple(dict.fromkeys((*named, *(ref for memory in found for ref in memory.entities))))[:CARDS]
     if not refs:
-        return ()
+        return _Facts()
+    facts = await _about(store, request, refs, known=known)
+    near = naming.one_hop(named, facts)[: CARDS - len(refs)]
+    if near:
+        facts = tuple({fact.id: fact for fact in (*facts, *await _about(store, request, near, known=known))}.values())
+    return _Facts(refs=(*refs, *near), memories=facts)
+
+
+async def _about(store: UserStore, request: Request, refs: tuple[str, ...], *, known: int) -> tuple[Memory, ...]:
     query = RecordsByEntity(
         noun="memory",
         refs=refs,
         persona=request.persona.id,
         shared=True,
         statuses=("ACTIVE",),
-        limit=LOOPS,
+        limit=CARD_FACTS,
         known=known,
     )
-    facts = nouns.records((await store.read(query))[query], Memory)
-    return select.cards(refs, facts, now=request.now, recipe=request.recipe)
+    return nouns.records((await store.read(query))[query], Memory)

@@ -79,6 +79,8 @@ class Past:
             return self._costed({i: Cut(1, 0) for i in self._must})
         if self._least > budget:
             return self._squeezed(budget)
+        if self.rules.step and (steady := self._steady(budget)):
+            return steady
         if self._most <= budget:
             return Plan(dict.fromkeys(sorted((*self._must, *self._order)), _UNCUT), self._most)
         middle = min(self.rules.middle, budget - self._least)
@@ -94,6 +96,27 @@ class Past:
             cuts[i] = cut
             room -= cost
         return self._costed(cuts, middle=middle)
+
+    def _steady(self, budget: int) -> Plan | None:
+        """The longest plan that begins where a step begins, every turn cut alike, whatever the others are.
+
+        A step of more than two thirds of the budget is halved, so that about a third of what fits stays: conversations
+        of long turns take smaller ones.
+        """
+        inside = sorted((*self._must, *self._order))
+        cuts = {i: _within(self.shown[i], self.rules.turn) for i in inside}
+        costs = [self.shown[i].cost(text=cut.text, tool=cut.tool) for i, cut in cuts.items()]
+        step, total = self.rules.step, sum(costs)
+        if total <= budget and len(self.shown) < self.rules.window:
+            return self._costed(cuts)
+        while step > 1 and 3 * step * total > 2 * budget * len(inside):
+            step //= 2
+        for place in range(1, len(inside) - self.rules.minimum + 1):
+            total -= costs[place - 1]
+            before, here = self.shown[inside[place - 1]].turn, self.shown[inside[place]].turn
+            if total <= budget and before.number // step != here.number // step:
+                return self._costed({i: cuts[i] for i in inside[place:]})
+        return None
 
     def _squeezed(self, budget: int) -> Plan:
         """Only the minimum, shortened: tools first, then the longest texts, the newest last."""

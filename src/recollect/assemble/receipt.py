@@ -23,12 +23,19 @@ def assembled(wanted: Table, choice: Choice, draft: Draft) -> Assembled:
     """The finished context."""
     material, recipe, tokenizer = wanted.desk.material, wanted.desk.recipe, wanted.desk.tokenizer
     closing: list[dict[str, Json]] = []
-    carriers = list(draft.carriers)
+    carriers: list[int | None] = list(draft.carriers)
+    costs = list(draft.costs)
+    if draft.tail:
+        closing.append({"role": "user", "content": "".join(piece.text for piece in draft.tail)})
+        carriers.append(None)
+        costs.append(draft.tail_tokens)
     if wanted.quoted is not None:
         closing.append({"role": "user", "content": wanted.quoted.content})
         carriers.append(wanted.quoted_number)
+        costs.append(wanted.quoted.tokens)
     closing.append({"role": "user", "content": wanted.message})
     carriers.append(wanted.message_number)
+    costs.append(wanted.message_tokens)
     items = tuple(_items(wanted, choice, draft))
     return Assembled(
         system=draft.system,
@@ -47,7 +54,10 @@ def assembled(wanted: Table, choice: Choice, draft: Draft) -> Assembled:
         at=material.now,
         known=material.known,
         pieces=draft.pieces,
+        tail=draft.tail,
         carriers=tuple(carriers),
+        costs=tuple(costs),
+        breakpoints=tuple(dict.fromkeys((0, len(draft.history)))) if recipe.tail else (),
     )
 
 

@@ -78,6 +78,10 @@ class History(_Part):
     """What a turn is shortened to before sections outside the trim order are touched."""
     quoted: Amount
     """A quoted reply is shortened to this."""
+    step: Tokens = 0
+    """Old turns are dropped so many at a time, so that the window begins at the same turn for a while, and
+    summaries and lasting memories are read as they were when the newest step began; 0 drops one by one.
+    """
 
 
 class Situation(_Part):
@@ -176,6 +180,8 @@ class Recipe(_Part):
     total: Total
     arrange: Literal["listed", "volatility"] = "listed"
     order: tuple[SectionId, ...] = Field(min_length=1, strict=False)
+    tail: tuple[SectionId, ...] = Field(default=(), strict=False)
+    """What is shown after the history, just before the message, because it changes with every turn."""
     trim: tuple[SectionId, ...] = Field(strict=False)
     """What is trimmed when the total is over, first to last."""
     last_resort: tuple[SectionId, ...] = Field(strict=False)
@@ -197,15 +203,31 @@ class Recipe(_Part):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        listed = set(self.order)
-        for name, ids in (("order", self.order), ("trim", self.trim), ("last_resort", self.last_resort)):
+        self._check_names()
+        self._check_trims()
+        self._check_groups()
+        if early := [s for s in self.order[: self.order.index("notice")] if not HEADINGS[s].trusted]:
+            raise ValueError(f"the memory block {early[0]!r} comes before the notice")
+        if unfit := [s for s in self.tail if HEADINGS[s].trusted or s == "working"]:
+            raise ValueError(f"tail names {unfit[0]!r}; only memory blocks may follow the history")
+        if self.history.step and (self.history.keep_first or self.history.middle):
+            raise ValueError(
+                "a window that moves in steps keeps no first turns: history.keep_first and middle must be 0"
+            )
+        return self
+
+    def _check_names(self) -> None:
+        named = (("order", self.order), ("tail", self.tail), ("trim", self.trim), ("last_resort", self.last_resort))
+        for name, ids in named:
             if again := _repeated(ids):
                 raise ValueError(f"{name} names {again!r} twice")
-            if unknown := [s for s in ids if s not in listed]:
+            if unknown := [s for s in ids if s not in self.order]:
                 raise ValueError(f"{name} names {unknown[0]!r}, which is not in order")
-        missing = [s for s in ("persona", "notice", "situation", "working") if s not in listed]
+        missing = [s for s in ("persona", "notice", "situation", "working") if s not in self.order]
         if missing:
             raise ValueError(f"order must name {missing[0]!r}")
+
+    def _check_trims(self) -> None:
         trimmed = (*self.trim, *self.last_resort)
         if again := _repeated(trimmed):
             raise ValueError(f"{again!r} is both in trim and in last_resort")
@@ -213,16 +235,15 @@ class Recipe(_Part):
             raise ValueError(f"{min(fixed)!r} is never trimmed, so neither trim nor last_resort may name it")
         if forgotten := [s for s in self.order if s not in UNTRIMMED and s not in trimmed]:
             raise ValueError(f"{forgotten[0]!r} is in order but neither in trim nor in last_resort")
+
+    def _check_groups(self) -> None:
         grouped: list[SectionId] = [s for group in self.groups.values() for s in group.sections]
         if again := _repeated(grouped):
             raise ValueError(f"{again!r} is in two groups")
         if loose := [s for s in self.order if s != "notice" and s not in grouped]:
             raise ValueError(f"{loose[0]!r} is in order but in no group")
-        if idle := [s for s in grouped if s not in listed]:
+        if idle := [s for s in grouped if s not in self.order]:
             raise ValueError(f"{idle[0]!r} is in a group but not in order")
-        if early := [s for s in self.order[: self.order.index("notice")] if not HEADINGS[s].trusted]:
-            raise ValueError(f"the memory block {early[0]!r} comes before the notice")
-        return self
 
     @cached_property
     def canonical(self) -> str:
@@ -236,10 +257,11 @@ class Recipe(_Part):
 
     @cached_property
     def arranged(self) -> tuple[SectionId, ...]:
-        """Sections in the order in which they are shown."""
-        if self.arrange == "listed":
-            return self.order
-        return tuple(sorted(self.order, key=lambda s: HEADINGS[s].volatility))
+        """Sections in the order in which they are shown; those of the tail come last, in the tail's order."""
+        front: list[SectionId] = [s for s in self.order if s not in self.tail]
+        if self.arrange == "volatility":
+            front.sort(key=lambda s: HEADINGS[s].volatility)
+        return (*front, *self.tail)
 
     @cached_property
     def group_of(self) -> dict[SectionId, str]:

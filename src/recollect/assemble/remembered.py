@@ -46,10 +46,10 @@ def long_term(desk: Desk) -> list[Candidate]:
             desk.entry(
                 "long_term",
                 what,
-                what.text,
+                found.text,
                 prefix=prefix,
                 heading=heading,
-                alone=True,
+                alone=not found.excerpt,
                 found=found,
                 quota=few,
             )
@@ -78,7 +78,8 @@ def memories(desk: Desk) -> list[Candidate]:
             entries.append(said_line(desk, "memories", what, found=found, quota=few))
         else:
             prefix = f"- ({desk.day(what)}) " if isinstance(what, Episode | Summary) else "- "
-            entries.append(desk.entry("memories", what, what.text, prefix=prefix, alone=True, found=found, quota=few))
+            whole = not found.excerpt
+            entries.append(desk.entry("memories", what, found.text, prefix=prefix, alone=whole, found=found, quota=few))
     return entries
 
 
@@ -97,7 +98,8 @@ def said_line(
     quota: Quota,
 ) -> Candidate:
     prefix = f"- ({desk.day(turn)}) {desk.speaker(turn)}: "
-    return desk.entry(section, turn, turn.text, prefix=prefix, heading=heading, alone=True, found=found, quota=quota)
+    text, whole = (found.text, not found.excerpt) if found else (turn.text, True)
+    return desk.entry(section, turn, text, prefix=prefix, heading=heading, alone=whole, found=found, quota=quota)
 
 
 def loop_line(desk: Desk, section: SectionId, loop: Loop, *, heading: str = "") -> Candidate:

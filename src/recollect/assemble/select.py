@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from recollect.assemble.recipe import Recipe
 from recollect.clock import local_day
 from recollect.ingest import sessions
-from recollect.types import Card, Loop, Memory, Session, StoredTurn, Summary, Thought
+from recollect.types import Card, Loop, Memory, Recalled, Session, StoredTurn, Summary, Thought
 
 SOON = timedelta(hours=2)
 """A loop surfaces this long before it is due."""
@@ -66,6 +66,12 @@ def surfacing(loops: Sequence[Loop], *, now: datetime, fade: timedelta) -> tuple
     return tuple(sorted(loops, key=rank))
 
 
+def step_begin(window: Sequence[StoredTurn], *, step: int) -> int:
+    """The log's entry before the turn with which the newest step of so many turns began, or before the whole window."""
+    first = window[-1].number // step * step
+    return next(turn.place for turn in window if turn.number >= first) - 1
+
+
 def unspent(thoughts: Sequence[Thought], *, now: datetime) -> tuple[Thought, ...]:
     """Thoughts that have neither expired nor been used."""
     return tuple(t for t in thoughts if t.used_in is None and (t.due is None or t.due > now))
@@ -98,3 +104,10 @@ def cards(refs: Sequence[str], facts: Sequence[Memory], *, now: datetime, recipe
             label = next((m.entity_label for m in about if m.entity_label), ref)
             found.append(Card(ref=ref, label=label, facts=tuple(about)))
     return tuple(found)
+
+
+def beside(recalled: Sequence[Recalled], cards: Sequence[Card]) -> tuple[Recalled, ...]:
+    """Facts of cards that were not found by themselves, for a recipe that shows no cards."""
+    known = {found.what.id for found in recalled}
+    facts = {fact.id: fact for card in cards for fact in card.facts if fact.id not in known}
+    return tuple(Recalled(what=fact, score=0.0, parts={"entity": 0.0}) for fact in facts.values())

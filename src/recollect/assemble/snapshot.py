@@ -7,17 +7,18 @@ renderer's own words. A rebuilt context shows where something was forgotten, nev
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from recollect.assemble.assembled import Assembled
+from recollect.assemble.assembled import Assembled, Piece
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.render import RENDERER
 from recollect.clock import micros
 from recollect.errors import NotFound
+from recollect.ingest.hygiene import visible
 from recollect.store.base import StoredSnapshot
 from recollect.types import Context, Item, Json, SectionUse
 
@@ -59,13 +60,17 @@ def taken(made: Assembled, recipe: Recipe, material: Material) -> tuple[StoredSn
         "renderer": RENDERER,
         "recipe": [made.recipe, book.put(_NOBODY, recipe.canonical)],
         "persona": [persona.id, persona.version, book.put(_NOBODY, persona.text)],
-        "message": book.put(made.carriers[-1], str(made.messages[-1]["content"])),
+        "message": book.put(made.carriers[-1] or 0, str(made.messages[-1]["content"])),
         "tokens": made.tokens,
         "prefix": made.prefix_hash,
         "result": result_hash(made),
         "history": len(made.history),
-        "system": [p.text if p.item is None else book.put(p.item, p.text) for p in made.pieces],
-        "messages": [book.message(owner, message) for owner, message in zip(made.carriers, made.messages, strict=True)],
+        "breakpoints": list(made.breakpoints),
+        "system": book.pieces(made.pieces),
+        "messages": [
+            ["user", book.pieces(made.tail), None, None] if owner is None else book.message(owner, message)
+            for owner, message in zip(made.carriers, made.messages, strict=True)
+        ],
         "items": [book.item(number, item) for number, item in enumerate(made.items)],
         "sections": [[u.group, list(u.sections), u.tokens, u.target, u.cap] for u in made.sections],
         "log": dict(made.log),
@@ -105,6 +110,7 @@ def rebuilt(snapshot: StoredSnapshot, blobs: Mapping[str, str]) -> Rebuilt:
         ),
         log=body["log"],
         warnings=tuple(body["warnings"]),
+        breakpoints=tuple(body.get("breakpoints", ())),
     )
     exact = result_hash(context) == body["result"]
     notes: list[str] = []
@@ -127,14 +133,19 @@ def given(snapshot: StoredSnapshot) -> list[tuple[str, str]]:
     return [(row[1], row[2]) for row in _body(snapshot)["items"] if row[_INCLUDED]]
 
 
-def blobs_of(snapshot: StoredSnapshot, ids: Collection[str]) -> tuple[str, ...]:
-    """The hashes of the blobs that show one of these turns or records, or rest on one."""
+def message_names(texts: Iterable[str]) -> frozenset[str]:
+    """The names of blobs that hold these texts as messages that were not recorded when they were asked about."""
+    return frozenset(_name("", said) for text in texts for said in (text, visible(text)))
+
+
+def blobs_of(snapshot: StoredSnapshot, ids: Collection[str], names: Collection[str] = ()) -> tuple[str, ...]:
+    """The hashes of the blobs that show one of these turns or records, or rest on one, or are named themselves."""
     body = _body(snapshot)
     wanted = set(ids)
     touched = {
         number for number, row in enumerate(body["items"]) if row[2] in wanted or not wanted.isdisjoint(row[_SOURCES])
     }
-    return tuple(name for name, owner in body.get("blobs", ()) if owner in touched)
+    return tuple(name for name, owner in body.get("blobs", ()) if owner in touched or name in names)
 
 
 def thinned(snapshot: StoredSnapshot) -> StoredSnapshot:
@@ -145,6 +156,11 @@ def thinned(snapshot: StoredSnapshot) -> StoredSnapshot:
     kept["items"] = [[*row[:3], None, *row[4:]] for row in body["items"]]
     text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
     return StoredSnapshot(id=snapshot.id, at=snapshot.at, known=snapshot.known, body=text, full=False)
+
+
+def _name(item: str, text: str) -> str:
+    """What a text is called as a blob: it belongs to one item, so that forgetting that one leaves the others theirs."""
+    return blake2b(f"{item}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class _Blobs:
@@ -164,11 +180,15 @@ class _Blobs:
         if known is not None:
             return known
         item = self._items[owner].id if owner != _NOBODY else ""
-        name = blake2b(f"{item}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        name = _name(item, text)
         self.texts[name] = text
         self.listed.append([name, owner])
         place = self._places[owner, text] = len(self.listed) - 1
         return place
+
+    def pieces(self, pieces: Iterable[Piece]) -> list[Json]:
+        """A text of many owners: the renderer's own words as they are, the others' by their place."""
+        return [p.text if p.item is None else self.put(p.item, p.text) for p in pieces]
 
     def item(self, number: int, item: Item) -> Json:
         return [
@@ -226,7 +246,10 @@ def _message(row: list[Any], text: Callable[[int | str], str]) -> dict[str, Json
     message: dict[str, Json] = {"role": role}
     if answers is not None:
         message["tool_call_id"] = text(answers)
-    message["content"] = None if content is None else text(content)
+    if isinstance(content, list):
+        message["content"] = "".join(text(piece) for piece in cast("list[int | str]", content))
+    else:
+        message["content"] = None if content is None else text(content)
     if calls is not None:
         found = text(calls)
         message["tool_calls"] = [] if found == FORGOTTEN else json.loads(found)

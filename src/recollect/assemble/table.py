@@ -86,6 +86,8 @@ def _gathered(desk: Desk, *, quoted: int) -> Table:
     outside = REQUEST + MESSAGE + notice + tokens + (reply.tokens if reply else 0)
     if recipe.history.delivery == "transcript":
         outside += around["working"].tokens
+    if recipe.tail:
+        outside += MESSAGE
     return Table(
         desk=desk,
         candidates=candidates,

@@ -76,13 +76,18 @@ def today(desk: Desk) -> list[Candidate]:
 
 
 def spine(desk: Desk) -> list[Candidate]:
-    """The long-term summary. It belongs to the user, its open loops to one persona: those are read afresh."""
+    """The long-term summary. It belongs to the user, its open loops to one persona: those are read afresh.
+
+    A recipe that shows loops after the history keeps them out of here, where they would change what should stay.
+    """
     spine = desk.material.spine
     if spine is None:
         return []
     entries = _detailed(desk, "spine", spine, _SPINE_DETAIL)
     if not entries and spine.text.strip():
         entries = [desk.entry("spine", spine, spine.text, prefix="", alone=True, divisible=True)]
+    if "loops" in desk.recipe.tail:
+        return entries
     return [*entries, *(loop_line(desk, "spine", loop, heading="OPEN_LOOPS:") for loop in fading_last(desk))]
 
 

@@ -23,6 +23,7 @@ from recollect.assemble.replaying import Trial
 from recollect.client.transport import Transport, adapter
 from recollect.errors import InvalidInput, NotFound
 from recollect.pages import Page
+from recollect.process.auditing import Audit
 from recollect.store.base import Health, StoredSnapshot
 from recollect.store.nouns import NOUNS
 from recollect.types import (
@@ -34,6 +35,7 @@ from recollect.types import (
     Json,
     Loop,
     Memory,
+    Origin,
     Persona,
     Profile,
     Record,
@@ -46,6 +48,7 @@ from recollect.types import (
     Thought,
     Turn,
 )
+from recollect.work.progress import SessionState
 from recollect.work.status import Status
 from recollect.work.worker import Settled
 
@@ -126,8 +129,9 @@ class Client:
         after: int = 0,
         limit: int = LISTED,
         known: int | None = None,
+        before: int | None = None,
     ) -> list[StoredTurn]:
-        """Turns in the conversation's order; None means all."""
+        """Turns in the conversation's order; None means all. With `before`, the newest that stand before a place."""
         filters = {
             "id": None if ids is None else list(ids),
             "persona": persona,
@@ -139,6 +143,8 @@ class Client:
         }
         if ids is not None and not ids:
             return []
+        if before is not None:
+            return await self._backwards(_user(user, "turns"), filters, before=before, limit=limit)
         start = pages.pack(after) if after else None
         return await self._pieces(_user(user, "turns"), StoredTurn, filters, limit=limit, cursor=start)
 
@@ -157,6 +163,7 @@ class Client:
         tokenizer: str | None = None,
         inputs: Mapping[str, str] | None = None,
         known: int | None = None,
+        keep: bool = True,
     ) -> Context:
         """What the model should see for this message."""
         asked = {
@@ -170,6 +177,7 @@ class Client:
             "tokenizer": tokenizer,
             "inputs": inputs,
             "known": known,
+            "keep": keep,
         }
         return await self._service.ask("POST", "/v1/context", Context, json=_present(asked))
 
@@ -240,6 +248,16 @@ class Client:
         """Another recipe over a recorded conversation."""
         asked = {"recipe": recipe, "persona": persona, "lane": lane, "limit": limit}
         return await self._service.ask("POST", _user(user, "backtest"), list[Trial], json=_present(asked))
+
+    # --- recipes -----------------------------------------------------------------------------------------------------
+
+    async def define_recipe(self, recipe: Recipe) -> Recipe:
+        """Keeps a recipe of the application's own under its name."""
+        path = f"/v1/recipes/{_quoted(recipe.name)}"
+        return await self._service.ask("PUT", path, Recipe, json=recipe.model_dump(mode="json"))
+
+    async def recipes(self) -> list[Recipe]:
+        return await self._service.ask("GET", "/v1/recipes", list[Recipe])
 
     # --- who -------------------------------------------------------------------------------------------------------
 
@@ -385,12 +403,36 @@ class Client:
         lane: str | None = None,
         persona: str | None = None,
         before: datetime | None = None,
+        origin: Origin | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
         everything: bool = False,
+        dry_run: bool = False,
     ) -> Receipt:
         """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
         named = {"turn": turn, "memory": memory, "entity": entity, "lane": lane, "persona": persona, "before": before}
-        body = _present(named) | ({"everything": True} if everything else {})
+        source = {"origin": origin, "conversation": conversation, "speaker": speaker}
+        switches = {"everything": everything, "dry_run": dry_run}
+        body = _present({**named, **source}) | {name: True for name, is_set in switches.items() if is_set}
         return await self._service.ask("POST", _user(user, "forget"), Receipt, json=body, retry=False)
+
+    async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
+        """Makes these entities one, the first of them; every memory, card and alias follows."""
+        body = {"entities": list(entities)}
+        return await self._service.ask("POST", _user(user, "entities", "merge"), Entity, json=body)
+
+    async def split(self, *, user: str, entity: str, name: str, memories: Sequence[str] | None = None) -> Entity:
+        """Makes a name of an entity somebody of their own, with these memories, or those whose turns use the name."""
+        body = _present({"entity": entity, "name": name, "memories": memories})
+        return await self._service.ask("POST", _user(user, "entities", "split"), Entity, json=body)
+
+    async def audit(self, *, user: str) -> Audit:
+        """What share of a user's memory is doubled, unsupported, stale, held back, or secret."""
+        return await self._service.ask("GET", _user(user, "audit"), Audit)
+
+    async def progress(self, *, user: str, persona: str | None = None) -> SessionState:
+        """How far the conversation with a persona has come."""
+        return await self._service.ask("GET", _user(user, "progress"), SessionState, params={"persona": persona})
 
     # --- the work after the turn --------------------------------------------------------------------------------------
 
@@ -398,6 +440,11 @@ class Client:
         """Runs all work that is due now, for one user or for every user of the tenant."""
         path = "/v1/settle" if user is None else _user(user, "settle")
         return await self._service.ask("POST", path, dict[str, Settled])
+
+    async def reindex(self, *, user: str | None = None) -> dict[str, int]:
+        """Writes every vector that the embedder has not made yet, for one user or all; how many each."""
+        path = "/v1/reindex" if user is None else _user(user, "reindex")
+        return await self._service.ask("POST", path, dict[str, int])
 
     async def work_status(self, *, user: str) -> Status:
         """Where each step of the work stands for a user, with what failed and why."""
@@ -460,6 +507,23 @@ class Client:
             found += piece.items
             cursor = piece.next
             if cursor is None:
+                break
+        return found
+
+    async def _backwards(
+        self, path: str, filters: Mapping[str, object], *, before: int, limit: int
+    ) -> list[StoredTurn]:
+        """The newest turns before a place, put together from pieces that are asked for from the end."""
+        found: list[StoredTurn] = []
+        while len(found) < limit:
+            size = min(PIECE, limit - len(found))
+            params = {**filters, "limit": size, "before": found[0].place if found else before}
+            try:
+                piece = await self._service.ask("GET", path, Page[StoredTurn], params=params)
+            except NotFound:
+                return []
+            found[:0] = piece.items
+            if len(piece.items) < size:
                 break
         return found
 

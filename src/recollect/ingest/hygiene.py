@@ -11,9 +11,10 @@ and ZWNJ between letters of scripts that join.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["InvalidText", "clean", "visible"]
+__all__ = ["InvalidText", "clean", "seen_and_hidden", "visible"]
 
 
 class InvalidText(ValueError):
@@ -59,7 +60,11 @@ def visible(text: str) -> str:
     """Return the text without anything that a reader could not see. Idempotent."""
     if _SUSPECT.search(text) is None:
         return text
-    kept: list[str] = []
+    return "".join([piece for piece, seen in seen_and_hidden(text) if seen])
+
+
+def seen_and_hidden(text: str) -> Iterator[tuple[str, bool]]:
+    """The text in pieces, each with whether a reader sees it; a hidden piece is one code point."""
     last = ""
     done = 0
     text = text.replace("\r\n", "\n")
@@ -67,14 +72,16 @@ def visible(text: str) -> str:
         piece = text[done : found.start()]
         done = found.end()
         if piece:
-            kept.append(piece)
+            yield piece, True
             last = piece[-1]
         stays = _seen(found[0], before=last, after=text[done : done + 1])
         if stays:
-            kept.append(stays)
+            yield stays, True
             last = stays
-    kept.append(text[done:])
-    return "".join(kept)
+        else:
+            yield found[0], False
+    if done < len(text):
+        yield text[done:], True
 
 
 def _seen(mark: str, *, before: str, after: str) -> str:

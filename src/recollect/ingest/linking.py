@@ -30,6 +30,14 @@ async def unlink(catalog: Catalog, tenant: str, channel: str, external_id: str) 
     return await catalog.delete(tenant, KIND, _name(tenant, channel, external_id))
 
 
+async def unlink_all(catalog: Catalog, key: UserKey) -> int:
+    """Removes every link to this user; how many there were."""
+    mine = [d.name for d in await catalog.documents(key.tenant, KIND) if json.loads(d.body) == {"user": key.user}]
+    for name in mine:
+        await catalog.delete(key.tenant, KIND, name)
+    return len(mine)
+
+
 def _name(tenant: str, channel: str, external_id: str) -> str:
     validate.name(channel, what="channel")
     validate.name(external_id, what="external_id")

@@ -13,6 +13,7 @@ import html
 import re
 import unicodedata
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Final, Literal
 from urllib.parse import unquote
 
@@ -20,7 +21,7 @@ from recollect.ingest.hygiene import visible
 from recollect.text.patterns import PatternTable
 from recollect.types import Origin
 
-__all__ = ["Reason", "quarantine"]
+__all__ = ["Reason", "Verdicts", "quarantine"]
 
 Kind = Literal["hidden", "override", "role", "markup", "persona", "disclosure", "exfiltration", "standing"]
 
@@ -67,3 +68,21 @@ def quarantine(text: str, origin: Origin) -> Reason | None:
         if found is not None:
             return Reason(kind=kind, words=found[0].strip()[:120])
     return None
+
+
+class Verdicts:
+    """Whether texts give orders, remembered by hash: reading one takes up to a millisecond, and contexts ask again and
+    again about the same few. No text is kept."""
+
+    def __init__(self, most: int = 65_536) -> None:
+        self._most = most
+        self._known: dict[bytes, bool] = {}
+
+    def gives_orders(self, text: str, origin: Origin) -> bool:
+        name = blake2b(f"{origin}\0{text}".encode("utf-8", "surrogatepass"), digest_size=12).digest()
+        known = self._known.get(name)
+        if known is None:
+            if len(self._known) >= self._most:
+                self._known.clear()
+            known = self._known[name] = quarantine(text, origin) is not None
+        return known

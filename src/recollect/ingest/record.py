@@ -1,7 +1,8 @@
 """Recording turns: everything costly is prepared before the lock, and one pure function decides under it.
 
 Recording again what is there already changes nothing and answers the same ids; the same id with another content is a
-conflict. An answer that names its snapshot marks the thoughts that it was given as used, in the same transaction.
+conflict. A turn that was forgotten stays forgotten: a delivery of it that comes again is answered and not
+stored. An answer that names its snapshot marks the thoughts that it was given as used, in the same transaction.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from recollect.store.base import (
     ANY,
     Answers,
     Change,
+    Erased,
     RecordList,
     Row,
     TurnDraft,
@@ -94,14 +96,18 @@ async def record(
         persona: RecordList(noun="session", persona=persona, statuses=("closed",), limit=8) for persona in personas
     }
 
+    erased = Erased(ids=known.ids)
+
     def decide(answers: Answers) -> Change:
+        there = {turn.id for turn in answers[known]}
+        wanted = [entry for entry in prepared if entry.id in there or entry.id not in answers[erased]]
         tails = {persona: _tail(answers[newest[persona]], answers[closed[persona]]) for persona in personas}
-        change = _change(prepared, existing=answers[known], tails=tails, rule=rule, now=now)
+        change = _change(wanted, existing=answers[known], tails=tails, rule=rule, now=now)
         if also is None or not change.turns:
             return change
         return replace(change, records=change.records + also.records, notes=change.notes + also.notes)
 
-    await store.write(decide, known, *newest.values(), *closed.values())
+    await store.write(decide, known, erased, *newest.values(), *closed.values())
     return [entry.id for entry in prepared]
 
 

@@ -84,6 +84,7 @@ def _episode(session: Session, digest: Digest, turns: tuple[StoredTurn, ...]) ->
 def _effect(job: Job[Services], session: Session, *made: Record) -> Effect:
     still = RecordsById(ids=(session.id,))
     there = RecordsById(ids=tuple(record.id for record in made if record.noun in ("thought", "episode")))
+    before = RecordsById(ids=tuple(record.id for record in made if record.noun == "summary"))
     check = TurnsById(ids=tuple(dict.fromkeys(source for record in made for source in record.sources)))
 
     def decide(answers: Answers) -> Change:
@@ -95,14 +96,14 @@ def _effect(job: Job[Services], session: Session, *made: Record) -> Effect:
         records: list[Record] = [session]
         for record in made:
             if isinstance(record, Summary):
-                unless_forgotten(record, check, answers)
+                unless_forgotten(record, check, answers, before)
             if record.id not in known:
                 records.append(record)
             elif isinstance(record, Episode):
                 records.append(replace(record, version=known[record.id].version))
         return Change(records=tuple(nouns.indexed(r, index=job.services.indexer, now=job.now) for r in records))
 
-    return Effect(position=job.view.head, queries=(still, there, check), decide=decide)
+    return Effect(position=job.view.head, queries=(still, there, check, before), decide=decide)
 
 
 STEP: Step[Services] = Step(name=NAME, due=due, run=run)

@@ -128,6 +128,11 @@ def _refined(old: Memory, one: Learnt) -> Memory:
     )
 
 
+def memory_id(turn: StoredTurn, candidate: Candidate) -> str:
+    """The same turn stating the same thing is the same memory, however often it is read."""
+    return derived_id("memory", turn.id, candidate.key, candidate.text)
+
+
 def _scope(one: Learnt) -> str | None:
     """What the persona says of itself is its own, and so is what it was told in confidence; other facts are everybody's."""
     return one.turn.persona if one.candidate.subject == "persona" or one.candidate.private else None
@@ -136,7 +141,7 @@ def _scope(one: Learnt) -> str | None:
 def _memory(one: Learnt, *, now: datetime) -> Memory:
     candidate, turn = one.candidate, one.turn
     return Memory(
-        id=derived_id("memory", turn.id, candidate.key, candidate.text),
+        id=memory_id(turn, candidate),
         text=candidate.text,
         persona=_scope(one),
         key=candidate.key,

@@ -69,7 +69,8 @@ class _Book:
         possible = [e for e in self._by_ref.values() if e.merged_into is None and not _apart(e, ref, shown, turn)]
         variant = self._alike(shown, entity_type, possible)
         if variant is not None and variant.key is not None:
-            self._put(replace(variant, aliases=tuple(dict.fromkeys((*variant.aliases, shown)))))
+            aliases = tuple(dict.fromkeys((*variant.aliases, shown)))
+            self._put(replace(variant, aliases=aliases, sources=tuple(dict.fromkeys((*variant.sources, turn.id)))))
             return variant.key
         self._put(
             Entity(

@@ -5,21 +5,23 @@ model); what it found is decided on under the user's lock, where a turn that was
 counts. A revised turn takes back what its old words alone had stated.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from recollect.ids import derived_id
 from recollect.process import entities
-from recollect.process.decide import Learnt, decide
+from recollect.process.candidates import LoopCandidate
+from recollect.process.decide import Learnt, decide, memory_id
 from recollect.process.rules.sentences import dated
 from recollect.process.services import Finding, Passage, Services
 from recollect.store import nouns
 from recollect.store.base import (
     Answers,
     Change,
+    Cursor,
+    Erased,
     Log,
-    LogEntry,
     RecordList,
     RecordsByEntity,
     RecordsByKey,
@@ -28,7 +30,7 @@ from recollect.store.base import (
     TurnsById,
     Window,
 )
-from recollect.types import Entity, Episode, Loop, Memory, Record, StoredTurn
+from recollect.types import Entity, Episode, Json, Loop, Memory, Record, StoredTurn
 from recollect.work.cursors import Effect
 from recollect.work.overview import Overview
 from recollect.work.worker import Job, Step
@@ -42,19 +44,50 @@ ENTITIES = 2_000
 """How many of the newest entities a name is held against for variants; its own exact name is always found."""
 
 
+AGAIN, BACK = "again", "back"
+"""In the cursor's body: turns to read once more, and the ids that may return from them."""
+
+
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """As soon as there is an entry that was not read."""
+    """As soon as there is an entry that was not read, or one to be read again."""
     del services
-    position = view.cursors[NAME].position if NAME in view.cursors else 0
-    return {NAME: view.now} if view.head > position else {}
+    cursor = view.cursors.get(NAME, Cursor(step=NAME))
+    return {NAME: view.now} if view.head > cursor.position or cursor.body.get(AGAIN) else {}
+
+
+def reading_again(cursor: Cursor, *, turns: Iterable[str], back: Iterable[str]) -> Cursor:
+    """The cursor with turns to read once more, because what rested on them and on something forgotten is gone."""
+    body = {AGAIN: [*_listed(cursor, AGAIN), *turns], BACK: [*_listed(cursor, BACK), *back]}
+    return replace(cursor, body={name: list(dict.fromkeys(ids)) for name, ids in body.items()})
+
+
+def _listed(cursor: Cursor, name: str) -> list[Json]:
+    found = cursor.body.get(name)
+    return found if isinstance(found, list) else []
 
 
 async def run(job: Job[Services]) -> Effect:
+    ids = [str(turn) for turn in _listed(job.cursor, AGAIN)]
+    return await (_reread(job, ids) if ids else _read(job))
+
+
+async def _reread(job: Job[Services], ids: Sequence[str]) -> Effect:
+    """Turns that were read before, once more; those that come after the cursor wait for their turn."""
+    asked = TurnsById(ids=tuple(ids[:BATCH]))
+    turns = [t for t in (await job.store.read(asked))[asked] if t.seq <= job.cursor.position and _readable(t)]
+    back, left = _listed(job.cursor, BACK), list[Json](ids[BATCH:])
+    read = job.services.reading(job.cursor.attempts)
+    findings = await read(await _passages(job, turns)) if turns else tuple[Finding, ...]()
+    effect = await _effect(job, turns, findings, position=job.cursor.position, back=frozenset(map(str, back)))
+    return replace(effect, body={AGAIN: left, BACK: back} if left else {})
+
+
+async def _read(job: Job[Services]) -> Effect:
     log = Log(after=job.cursor.position, limit=BATCH)
     entries = (await job.store.read(log))[log]
     if not entries:
         return Effect(position=job.view.head)
-    turns = [entry.turn for entry in entries if entry.turn and _readable(entry)]
+    turns = [entry.turn for entry in entries if entry.turn and _readable(entry.turn)]
     position = entries[-1].seq
     if not turns:
         return Effect(position=position)
@@ -62,9 +95,8 @@ async def run(job: Job[Services]) -> Effect:
     return await _effect(job, turns, findings, position=position)
 
 
-def _readable(entry: LogEntry) -> bool:
-    turn = entry.turn
-    return turn is not None and turn.retired is None and turn.role in ("user", "assistant") and bool(turn.text.strip())
+def _readable(turn: StoredTurn) -> bool:
+    return turn.retired is None and turn.role in ("user", "assistant") and bool(turn.text.strip())
 
 
 async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Passage]:
@@ -89,8 +121,14 @@ async def _passages(job: Job[Services], turns: Sequence[StoredTurn]) -> list[Pas
 
 
 async def _effect(
-    job: Job[Services], turns: Sequence[StoredTurn], findings: Sequence[Finding], *, position: int
+    job: Job[Services],
+    turns: Sequence[StoredTurn],
+    findings: Sequence[Finding],
+    *,
+    position: int,
+    back: frozenset[str] = frozenset(),
 ) -> Effect:
+    """What was forgotten by itself does not come back, however often its turn is read; only `back` may."""
     candidates = [candidate for finding in findings for candidate in finding.memories]
     refs = tuple(dict.fromkeys(ref for candidate in candidates for ref in candidate.entities))
     known, named = RecordList(noun="entity", limit=ENTITIES), RecordsByKey(noun="entity", keys=refs)
@@ -99,7 +137,8 @@ async def _effect(
     settled = _resolved(job, findings, answers, known, named)
     candidates += [candidate for finding in settled.findings for candidate in finding.memories]
     still = TurnsById(ids=tuple(dict.fromkeys(turn.id for turn in turns)))
-    revised = RecordsBySource(turns=tuple(turn.id for turn in turns if turn.version > 1))
+    rereads = position == job.cursor.position
+    revised = RecordsBySource(turns=tuple(turn.id for turn in turns if turn.version > 1 and not rereads))
     by_key = RecordsByKey(noun="memory", keys=tuple(dict.fromkeys(candidate.key for candidate in candidates)))
     by_entity = RecordsByEntity(
         noun="memory",
@@ -108,6 +147,7 @@ async def _effect(
         limit=LOOKED_AT,
     )
     opened = RecordList(noun="loop", statuses=("open",), limit=LOOKED_AT)
+    erased = Erased(ids=_possible((*findings, *settled.findings)))
 
     def decided(answers: Answers) -> Change:
         live = {turn.id: turn for turn in answers[still]}
@@ -129,13 +169,35 @@ async def _effect(
             *_episodes(memories),
             *_loops(resolved.findings, loops, zone=job.view.zone),
         ]
+        stays_away = answers[erased] - back
+        unchanged = {memory.id: memory for memory in held}
         return Change(
-            records=tuple(draft(record, job=job) for record in records),
+            records=tuple(
+                draft(record, job=job)
+                for record in records
+                if record != unchanged.get(record.id) and not (record.version == 0 and record.id in stays_away)
+            ),
             retire=tuple(sorted(gone)),
             retired_at=job.now if gone else None,
         )
 
-    return Effect(position=position, queries=(still, revised, by_key, by_entity, known, named, opened), decide=decided)
+    queries = (still, revised, by_key, by_entity, known, named, opened, erased)
+    return Effect(position=position, queries=queries, decide=decided)
+
+
+def _possible(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """The ids of all memories, episodes and loops that these findings could make."""
+    memories = [memory_id(f.turn, candidate) for f in findings for candidate in f.memories]
+    loops = [_loop_id(f.turn, candidate) for f in findings for candidate in f.loops]
+    return tuple(dict.fromkeys((*memories, *map(_episode_id, memories), *loops)))
+
+
+def _loop_id(turn: StoredTurn, candidate: LoopCandidate) -> str:
+    return derived_id("loop", turn.id, candidate.text)
+
+
+def _episode_id(memory: str) -> str:
+    return derived_id("episode", memory)
 
 
 def _resolved(
@@ -164,7 +226,7 @@ def _episodes(memories: Sequence[Memory]) -> list[Episode]:
     """An event is remembered as something that happened as well."""
     return [
         Episode(
-            id=derived_id("episode", memory.id),
+            id=_episode_id(memory.id),
             text=memory.text,
             persona=memory.persona,
             origin=memory.origin,
@@ -186,14 +248,14 @@ def _loops(findings: Sequence[Finding], opened: Sequence[Loop], *, zone: str) ->
     for finding in findings:
         turn = finding.turn
         for candidate in finding.loops:
-            text = dated(candidate.text, at=turn.at, zone=zone)
+            text = dated(candidate.text, at=turn.at, zone=zone, tense="future")
             place = (turn.persona, text.casefold())
             if place in said:
                 continue
             said.add(place)
             fresh.append(
                 Loop(
-                    id=derived_id("loop", turn.id, candidate.text),
+                    id=_loop_id(turn, candidate),
                     text=text,
                     persona=turn.persona,
                     lane=turn.lane,

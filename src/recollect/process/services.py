@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol
 
+from recollect.ingest.quarantine import quarantine
 from recollect.ingest.record import Indexer
 from recollect.process.candidates import Candidate, LoopCandidate
 from recollect.process.summarising import Digest
@@ -114,6 +115,11 @@ class Receipts:
     blobs: Callable[[StoredSnapshot], Sequence[str]]
 
 
+def _without_orders(turn: StoredTurn) -> StoredTurn:
+    """A summary is durable memory: what may not become a memory may not get into one by that way either."""
+    return turn if quarantine(turn.text, turn.origin) is None else replace(turn, text="")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """Everything a step may use; no step reaches for anything else."""
@@ -137,7 +143,13 @@ class Services:
         return self.extractor if attempts < GIVES_UP else self.plain_extractor
 
     def summarising(self, attempts: int) -> Summariser:
-        return self.summariser if attempts < GIVES_UP else self.plain_summariser
+        """What summarises, after so many failed attempts; it is not shown the words of turns that give orders."""
+        chosen = self.summariser if attempts < GIVES_UP else self.plain_summariser
+
+        async def without_orders(task: Task) -> Digest:
+            return await chosen(replace(task, turns=tuple(map(_without_orders, task.turns))))
+
+        return without_orders
 
     def name_of(self, persona: str | None) -> str:
         """How a persona is called; one that was never defined by its id in words."""

@@ -22,6 +22,7 @@ from recollect.store.base import (
     Change,
     Query,
     RecordList,
+    RecordsById,
     RecordsByKey,
     TurnList,
     TurnsById,
@@ -62,9 +63,12 @@ def version(
     )
 
 
-def unless_forgotten(summary: Summary, check: TurnsById, answers: Answers) -> None:
+def unless_forgotten(summary: Summary, check: TurnsById, answers: Answers, before: RecordsById) -> None:
+    """Every turn that this version is the first to rest on must still be there. One that the version before rests on may
+    be over its time; had it been forgotten, that version would be gone as well."""
     found = {turn.id for turn in answers[check]}
-    if any(source not in found for source in summary.sources):
+    carried = {source for row in answers[before] if row.id == summary.id for source in row.sources}
+    if any(source not in found and source not in carried for source in summary.sources):
         raise Forgotten
 
 
@@ -224,12 +228,10 @@ def over_threshold(
 
 
 def _spine_due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """Looked at after so many entries, of which some are not messages; a look that found too few is noted."""
+    """After more than so many messages, over all personas, since the last one."""
     cursor = view.cursors.get("spine")
-    looked = int(str(cursor.body.get("looked", 0))) if cursor else 0
-    if view.newest is None or view.head - max(view.position("spine"), looked) <= services.numbers.spine_messages:
-        return {}
-    return {"spine": view.now}
+    told = int(str(cursor.body.get("messages", 0))) if cursor else 0
+    return {"spine": view.now} if view.messages - told > services.numbers.spine_messages else {}
 
 
 async def _spine(job: Job[Services]) -> Effect:
@@ -239,8 +241,9 @@ async def _spine(job: Job[Services]) -> Effect:
     loops = RecordList(noun="loop", statuses=("open",), limit=FACTS)
     answers = await job.store.read(fresh, current, facts, loops)
     turns = answers[fresh]
-    if len(turns) <= job.services.numbers.spine_messages:
-        return Effect(position=job.cursor.position, body={"looked": job.view.head})
+    counted: dict[str, Json] = {"messages": job.view.messages}
+    if not turns:
+        return Effect(position=job.cursor.position, body=counted)
     previous = _live(answers, current)
     digest = await job.services.summarising(job.cursor.attempts)(
         Task(
@@ -254,7 +257,7 @@ async def _spine(job: Job[Services]) -> Effect:
         )
     )
     summary = version(previous, kind="spine", key=keys.SPINE, digest=digest, turns=turns)
-    return _written(job, replace(summary, messages=len(turns)), position=turns[-1].place)
+    return _written(job, replace(summary, messages=len(turns)), position=turns[-1].place, body=counted)
 
 
 def _live(answers: Answers, query: RecordsByKey) -> Summary | None:
@@ -265,12 +268,14 @@ def _live(answers: Answers, query: RecordsByKey) -> Summary | None:
 def _written(job: Job[Services], *summaries: Summary, position: int, body: Mapping[str, Json] | None = None) -> Effect:
     checks = tuple(TurnsById(ids=summary.sources) for summary in summaries)
 
+    before = RecordsById(ids=tuple(summary.id for summary in summaries))
+
     def decide(answers: Answers) -> Change:
         for summary, check in zip(summaries, checks, strict=True):
-            unless_forgotten(summary, check, answers)
+            unless_forgotten(summary, check, answers, before)
         return Change(records=tuple(nouns.indexed(s, index=job.services.indexer, now=job.now) for s in summaries))
 
-    queries: tuple[Query[object], ...] = checks
+    queries: tuple[Query[object], ...] = (*checks, before)
     return Effect(position=position, queries=queries, decide=decide, body=body or {})
 
 

@@ -83,20 +83,27 @@ class Models:
     summariser: Summariser
     plain_extractor: RuleExtractor
     plain_summariser: RuleSummariser
+    asker: Asker | None = None
+
+    async def close(self) -> None:
+        """Ends the connections to the model."""
+        if self.asker is not None:
+            await self.asker.close()
 
     @classmethod
     def of(cls, model: object, *, stems: Stems) -> "Models":
-        """By this model, or by rules where it is None."""
+        """By this model (or an `Asker` with limits of its own), or by rules where it is None."""
         reading, summing = RuleExtractor(), RuleSummariser(stems)
         if model is None:
             return cls(stems, reading, summing, reading, summing)
-        asker = Asker(model)
+        asker = model if isinstance(model, Asker) else Asker(model)
         return cls(
             stems,
             ModelExtractor(asker=asker, stems=stems),
             ModelSummariser(asker=asker, stems=stems, rules=summing),
             reading,
             summing,
+            asker,
         )
 
 

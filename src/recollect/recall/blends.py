@@ -105,6 +105,11 @@ def by_lane(
     return _ordered(found)
 
 
+def by_words(candidates: Sequence[Candidate]) -> list[Blended]:
+    """By full text alone, for when no similarity is to be had."""
+    return _ordered([_blended(c.seq, c.lexical, {"lexical": c.lexical}) for c in candidates])
+
+
 def decay(age_days: float, *, half_life: float) -> float:
     """1 now, a half after each half-life; something dated in the future counts as new."""
     return 0.5 ** (max(age_days, 0.0) / half_life)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from recollect.recall.query import Question
 from recollect.recall.traits import INSTRUCTION, PREFERENCE, TELLS, TIMED
-from recollect.recall.vectors import top
+from recollect.recall.vectors import products, top
 
 Scores = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -226,7 +226,7 @@ def collapse(
     """Fold near duplicates into the best of them. `vectors` are the rows' own unit vectors in the order of
     `ranked`.
     """
-    alike = vectors @ vectors.T >= threshold
+    alike = products(vectors, vectors) >= threshold
     np.fill_diagonal(alike, val=False)
     if not alike.any():
         return list(ranked)

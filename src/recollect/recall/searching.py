@@ -5,39 +5,46 @@ memory; the second fetches the texts of the winners. Turns are ranked with their
 blend; both say how each score came about. What is no longer true is found only when the past is asked about.
 """
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.clock import micros
-from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane
+from recollect.errors import ServiceError
+from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane, by_words
 from recollect.recall.embed.base import Calibration, Embedder, calibrate
+from recollect.recall.passages import best, passages
 from recollect.recall.query import Question, understand
 from recollect.recall.rank import DECIMALS, DEFAULT, Ranked, Weights, collapse, rank
 from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
+from recollect.recall.vectors import Floats, Vectors
 from recollect.store import nouns
 from recollect.store.base import ANY, Everything, Match, Matches, RecordsBySeq, Scope, TurnsBySeq, UserStore, Vector
 from recollect.store.catalog import UserKey
-from recollect.text.analyse import stems
+from recollect.text.analyse import stems, words
 from recollect.text.temporal import ranges
 from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
 
 MATCHES: Final = 1_000
 SPARE: Final = 6
 """Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
+NO_ROW: Final = -1
+"""The row of what has no vector yet."""
 SIDES: Final[tuple[RecordKind, ...]] = ("memory", "episode", "summary")
 BEFORE: Final = re.compile(
     r"\b(?:used to|before|previously|formerly|back then|at the time|originally|old|was|were|did)\b", re.IGNORECASE
 )
 _DAY: Final = 86_400_000_000
+_MOST_TEXT: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +94,30 @@ class Found:
     question: Question
     similarity: Mapping[int, float]
     """Calibrated, by the entry of a record."""
+    passages: Mapping[int, Floats]
+    """By the entry of a long text: how similar each of its passages is."""
+
+    lanes: frozenset[str] = frozenset()
+    """Other lanes that the message names."""
+    problem: str = ""
+    """Why there are no similarities; empty where there are."""
+
+    def recalled(self, what: StoredTurn | Record, ranked: Ranked) -> Recalled:
+        return Recalled(what=what, score=ranked.score, parts=ranked.parts, excerpt=self.excerpt(what))
+
+    def excerpt(self, what: StoredTurn | Record) -> str:
+        if what.seq not in self.passages:
+            return ""
+        parts = passages(what.text)
+        return parts[best(parts, self.question.stems, self.passages[what.seq])] if parts else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What recall brings to a context, and what went wrong with it, if anything did."""
+
+    hits: tuple[Recalled, ...]
+    problem: str = ""
 
 
 class Recaller:
@@ -111,33 +142,45 @@ class Recaller:
     def vectors(self, texts: Sequence[str], *, by_user: bool = True) -> list[Vector]:
         """What is stored beside each text: its vector, and the traits that ranking asks for."""
         found = [traits(text, length=len(stems(text)), by_user=by_user) for text in texts]
-        packed = pack(self._embedder.embed(texts), found)
+        parts = [passages(text) for text in texts]
+        vectors = self._embedder.embed([*texts, *(part for of_text in parts for part in of_text)])
+        ends = np.cumsum([len(texts), *map(len, parts)])
+        packed = pack(vectors[: len(texts)], found, [vectors[a:b] for a, b in pairwise(ends)])
         return [Vector(embedder=self._embedder.version, data=data) for data in packed]
 
     def similarity(self, a: str, b: str) -> float:
         """How alike two texts are, calibrated."""
         one, other = self._embedder.embed([a, b])
-        return self._calibrated(float(one @ other))
+        return float(self._calibrated(np.array([one @ other], dtype=np.float32))[0])
 
     def forget(self, key: UserKey) -> None:
         self._cache.drop(key)
 
-    async def recall(self, key: UserKey, store: UserStore, search: Search) -> list[Recalled]:
-        """Turns and records for a context: each in its own order, taken in turns, with those that must stay out."""
+    async def recall(self, key: UserKey, store: UserStore, search: Search) -> Brought:
+        """Turns and records for a context, with those that must stay out.
+
+        How they mix follows the one scale that `search` uses; which record takes a record's place is the recipe's choice.
+        """
         found = await self._find(key, store, search)
         turns, records = await _texts(store, found, search)
         sides = _ordered(records, found, search)
-        talk = [_recalled(turns[one.seq], one) for one in found.turns if one.seq in turns]
-        return [hit for pair in zip_longest(sides, talk) for hit in pair if hit is not None]
+        waiting = iter(sides)
+        mixed: list[Recalled] = []
+        for one in sorted((*found.turns, *found.records), key=_best_first):
+            if one.seq in turns:
+                mixed.append(found.recalled(turns[one.seq], one))
+            elif one.seq in records:
+                mixed.append(next(waiting))
+        return Brought(hits=tuple(mixed), problem=found.problem)
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
         """The best of everything on one scale."""
         found = await self._find(key, store, search)
         turns, records = await _texts(store, found, search)
         texts: dict[int, StoredTurn | Record] = {**turns, **records}
-        ranked = sorted((*found.turns, *found.records), key=lambda r: (-r.score, r.seq))
-        hits = [_recalled(texts[r.seq], r) for r in ranked if r.seq in texts]
-        return [_hit(one) for one in hits if not _ended(one.what, found.question, search)][: search.limit]
+        ranked = sorted((*found.turns, *found.records), key=_best_first)
+        held = [(texts[one.seq], one) for one in ranked if one.seq in texts]
+        return [_hit(what, one) for what, one in held if not _ended(what, found.question, search)][: search.limit]
 
     async def _find(self, key: UserKey, store: UserStore, search: Search) -> Found:
         held = self._cache.held(key)
@@ -151,21 +194,47 @@ class Recaller:
             anchor=search.anchor,
             periods=periods,
         )
+        lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
         turns, records = _matches(question, search)
         asked = self._cache.query(held)
         answers = await store.read(turns, records, asked)
         held = await self._cache.refresh(key, store, asked, answers[asked])
-        vector = self._ask(question.text)
-        found_turns = self._ranked(held, held.turns, question, answers[turns], search, vector=vector, nouns=("turn",))
+        vector, problem = await self._vector(question.text)
+        found_turns: list[Ranked] = []
+        if "turn" in search.kinds:
+            dots = held.turns.dots(vector)
+            found_turns = self._ranked(
+                held, held.turns, question, answers[turns], search, dots=dots, lanes=lanes, nouns=("turn",)
+            )
+        dots = held.records.dots(vector)
         found_records = self._ranked(
-            held, held.records, question, answers[records], search, vector=vector, nouns=search.sides
+            held, held.records, question, answers[records], search, dots=dots, lanes=lanes, nouns=search.sides
         )
+        if not self._embedder.at_once and "turn" in search.kinds:
+            found_turns += _without_vectors(held.turns, answers[turns], skip=search.skip, limit=search.limit)
         return Found(
-            turns=found_turns if "turn" in search.kinds else (),
+            turns=found_turns,
             records=found_records,
             question=question,
-            similarity=self._similarities(held.records, found_records, vector),
+            similarity=self._similarities(found_records, dots),
+            passages=_passages(held.turns, found_turns, vector) | _passages(held.records, found_records, vector),
+            lanes=lanes,
+            problem=problem,
         )
+
+    async def _vector(self, text: str) -> tuple[Vectors, str]:
+        """The question's vector; a zero one, with the reason, from an embedder that does not answer in time."""
+        if self._embedder.at_once:
+            return self._ask(text), ""
+        try:
+            return await asyncio.to_thread(self._asked, text), ""
+        except ServiceError as error:
+            return np.zeros(self._embedder.dimension, dtype=np.float32), f"recall by full text alone: {error}"
+
+    def _asked(self, text: str) -> Vectors:
+        if self._calibration is None:
+            self._calibration = calibrate(self._embedder)
+        return self._ask(text)
 
     def _ranked(
         self,
@@ -175,7 +244,8 @@ class Recaller:
         matches: Sequence[Match],
         search: Search,
         *,
-        vector: NDArray[np.float32],
+        dots: Floats,
+        lanes: frozenset[str],
         nouns: Sequence[str],
     ) -> list[Ranked]:
         matrix = columns.matrix
@@ -185,20 +255,19 @@ class Recaller:
             columns,
             persona=search.persona,
             lane=ANY if nouns != ("turn",) else search.lane,
+            named=lanes,
             nouns=nouns,
             shared=nouns != ("turn",),
             known=search.known,
         )
         if search.skip:
-            allowed &= ~np.isin(matrix.seqs, list(search.skip))
+            allowed[matrix.places(np.array(sorted(search.skip), dtype=np.int64))[0]] = False
         lexical = np.zeros(len(matrix))
         if matches:
-            table = np.array(matches)
-            seqs = table[:, 0].astype(np.int64)
-            places = np.searchsorted(matrix.seqs, seqs)
-            there = (places < len(matrix)) & (matrix.seqs[np.minimum(places, len(matrix) - 1)] == seqs)
-            lexical[places[there]] = np.round(table[there, 1], DECIMALS)
-        dense = matrix.blended(matrix.dots(vector)).astype(np.float64)
+            seqs, scores = zip(*matches, strict=True)
+            places, there = matrix.places(np.array(seqs, dtype=np.int64))
+            lexical[places] = np.round(np.array(scores)[there], DECIMALS)
+        dense = matrix.blended(dots).astype(np.float64)
         ranked = rank(
             held.rows(columns),
             question,
@@ -213,21 +282,55 @@ class Recaller:
             return ranked
         return collapse(ranked, matrix.own(np.array([one.row for one in ranked])), threshold=search.weights.duplicate)
 
-    def _similarities(
-        self, columns: Columns, ranked: Sequence[Ranked], vector: NDArray[np.float32]
-    ) -> dict[int, float]:
-        if not ranked:
-            return {}
-        own = columns.matrix.own(np.array([one.row for one in ranked])) @ vector
-        return {one.seq: self._calibrated(float(cosine)) for one, cosine in zip(ranked, own, strict=True)}
+    def _similarities(self, ranked: Sequence[Ranked], dots: Floats) -> dict[int, float]:
+        found = self._calibrated(dots[[one.row for one in ranked]]) if ranked and dots.any() else [0.0] * len(ranked)
+        return {one.seq: float(value) for one, value in zip(ranked, found, strict=True)}
 
-    def _calibrated(self, cosine: float) -> float:
+    def _calibrated(self, cosines: Floats) -> NDArray[np.float64]:
         if self._calibration is None:
             self._calibration = calibrate(self._embedder)
-        return self._calibration(cosine)
+        return self._calibration.all(cosines)
 
-    def _embedded(self, text: str) -> NDArray[np.float32]:
+    def _embedded(self, text: str) -> Vectors:
         return self._embedder.embed([text], purpose="query")[0]
+
+
+def _without_vectors(columns: Columns, matches: Sequence[Match], *, skip: frozenset[int], limit: int) -> list[Ranked]:
+    """The best matches by words alone among turns that a slow embedder has not come to yet, in standard deviations."""
+    if not matches:
+        return []
+    _, there = columns.matrix.places(np.array([match.seq for match in matches], dtype=np.int64))
+    waiting = [match for match, held in zip(matches, there, strict=True) if not held and match.seq not in skip]
+    spread = float(np.std([match.score for match in matches])) or 1.0
+    best = sorted(waiting, key=lambda match: (-match.score, match.seq))[:limit]
+    scores = [round(match.score / spread, DECIMALS) for match in best]
+    return [
+        Ranked(row=NO_ROW, seq=match.seq, score=score, parts={"lexical": score})
+        for match, score in zip(best, scores, strict=True)
+    ]
+
+
+def _in_scope(turn: StoredTurn, search: Search, lanes: frozenset[str]) -> bool:
+    persona = isinstance(search.persona, Everything) or turn.persona == search.persona
+    return persona and (isinstance(search.lane, Everything) or turn.lane == search.lane or turn.lane in lanes)
+
+
+def _best_first(ranked: Ranked) -> tuple[float, int]:
+    return -ranked.score, ranked.seq
+
+
+def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> dict[int, Floats]:
+    if columns.passages is None:
+        return {}
+    found = {one.seq: columns.passage_dots(one.row, vector) for one in ranked if one.row != NO_ROW}
+    return {seq: dots for seq, dots in found.items() if len(dots)}
+
+
+def _named_lanes(text: str, lanes: Sequence[str]) -> list[str]:
+    """Lanes whose every word the text says; one of numbers alone cannot be named in passing."""
+    said = set(words(text[:_MOST_TEXT])) if len(lanes) > 1 else set[str]()
+    spoken = {lane: set(words(lane)) for lane in lanes if said and lane}
+    return [lane for lane, parts in spoken.items() if parts <= said and any(len(p) > 2 and p.isalpha() for p in parts)]
 
 
 def _matches(question: Question, search: Search) -> tuple[Matches, Matches]:
@@ -257,18 +360,22 @@ async def _texts(store: UserStore, found: Found, search: Search) -> tuple[dict[i
     records = RecordsBySeq(seqs=tuple(one.seq for one in found.records), known=search.known)
     answers = await store.read(turns, records)
     active = [record for record in map(nouns.record, answers[records]) if record.status == "ACTIVE"]
-    return {turn.seq: turn for turn in answers[turns]}, {record.seq: record for record in active}
+    spoken = {turn.seq: turn for turn in answers[turns] if _in_scope(turn, search, found.lanes)}
+    return spoken, {record.seq: record for record in active}
 
 
 def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> list[Recalled]:
     """Records by the recipe's blend, then those that it leaves out, each with its reason."""
     ranked = [one for one in found.records if one.seq in records]
     if search.blending is None:
-        return [_recalled(records[one.seq], one) for one in ranked]
+        return [found.recalled(records[one.seq], one) for one in ranked]
     out = {one.seq: reason for one in ranked if (reason := _reason(records[one.seq], found, search))}
     candidates = [_candidate(records[one.seq], one, found, now=search.now) for one in ranked if one.seq not in out]
-    order = _blend(candidates, search)
-    shown = [Recalled(what=records[one.seq], score=one.score, parts=one.parts) for one in order]
+    order = by_words(candidates) if found.problem else _blend(candidates, search, named=found.lanes)
+    shown = [
+        Recalled(what=records[one.seq], score=one.score, parts=one.parts, excerpt=found.excerpt(records[one.seq]))
+        for one in order
+    ]
     placed = {one.seq for one in order}
     rest = [
         Recalled(
@@ -280,11 +387,11 @@ def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> lis
     return [*shown, *rest]
 
 
-def _blend(candidates: Sequence[Candidate], search: Search) -> list[Blended]:
+def _blend(candidates: Sequence[Candidate], search: Search, *, named: frozenset[str]) -> list[Blended]:
     blending = search.blending or Blending()
     if blending.lexical_first:
         lane = None if isinstance(search.lane, Everything) else search.lane
-        order = by_lane(candidates, lane=lane, confident=blending.confidence)
+        order = by_lane(candidates, lane=lane, named=named, confident=blending.confidence)
     elif blending.boosts is not None:
         order = boosted(candidates, boosts=blending.boosts)
     else:
@@ -296,7 +403,7 @@ def _reason(record: Record, found: Found, search: Search) -> str:
     if _ended(record, found.question, search):
         return "stale: no longer true"
     blending = search.blending
-    if blending and found.similarity.get(record.seq, 0.0) < blending.threshold:
+    if blending and not found.problem and found.similarity.get(record.seq, 0.0) < blending.threshold:
         return "below threshold"
     return ""
 
@@ -323,12 +430,7 @@ def _candidate(record: Record, ranked: Ranked, found: Found, *, now: datetime) -
     )
 
 
-def _recalled(what: StoredTurn | Record, ranked: Ranked) -> Recalled:
-    return Recalled(what=what, score=ranked.score, parts=ranked.parts)
-
-
-def _hit(recalled: Recalled) -> Hit:
-    found = recalled.what
+def _hit(found: StoredTurn | Record, ranked: Ranked) -> Hit:
     if isinstance(found, StoredTurn):
         kind: HitKind = "turn"
         sources: tuple[str, ...] = (found.id,)
@@ -339,8 +441,8 @@ def _hit(recalled: Recalled) -> Hit:
         id=found.id,
         kind=kind,
         text=found.text,
-        score=recalled.score,
-        parts=recalled.parts,
+        score=ranked.score,
+        parts=ranked.parts,
         sources=sources,
         at=found.at,
     )

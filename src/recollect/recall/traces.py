@@ -6,15 +6,15 @@ retired or erased since falls out when the texts are fetched. Bounded in bytes; 
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.rank import PERSONA, USER, Rows, leans
-from recollect.recall.traits import unpack
-from recollect.recall.vectors import Matrix
+from recollect.recall.traits import unpack, unpack_passages
+from recollect.recall.vectors import Floats, Matrix, Vectors, products
 from recollect.store.base import Everything, Scope, Trace, Traces, UserStore
 from recollect.store.catalog import UserKey
 
@@ -50,9 +50,33 @@ class Columns:
     flags: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))
     lengths: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
 
+    owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """The row of each passage of a long text, rising, beside the passage's vector."""
+    passages: Vectors | None = None
+
     @property
     def nbytes(self) -> int:
-        return self.matrix.nbytes + self.fields.nbytes + self.times.nbytes + self.flags.nbytes + self.lengths.nbytes
+        held = (self.fields, self.times, self.flags, self.lengths, self.owners, self.passages)
+        return self.matrix.nbytes + sum(array.nbytes for array in held if array is not None)
+
+    def dots(self, query: Vectors) -> Floats:
+        """The similarity of a unit vector to every row: to its text as a whole or to its best passage."""
+        found = self.matrix.dots(query)
+        if self.passages is not None:
+            np.maximum.at(found, self.owners, products(query[None, :], self.passages)[0])
+        return found
+
+    def passage_dots(self, row: int, query: Vectors) -> Floats:
+        """The similarity to each passage of a row; empty for a text that has none."""
+        if self.passages is None:
+            return np.zeros(0, dtype=np.float32)
+        start, end = np.searchsorted(self.owners, [row, row + 1])
+        return products(query[None, :], self.passages[start:end])[0]
+
+    def add_passages(self, owners: NDArray[np.int64], vectors: Vectors) -> None:
+        if len(owners):
+            self.owners = np.append(self.owners, owners)
+            self.passages = vectors if self.passages is None else np.concatenate([self.passages, vectors])
 
 
 class UserRows:
@@ -99,7 +123,10 @@ class UserRows:
         return previous
 
     def _append(self, columns: Columns, traces: Sequence[Trace], *, previous: NDArray[np.int64]) -> None:
-        vectors, flags, lengths = unpack([trace.vector for trace in traces], dimension=self._dimension)
+        packed = [trace.vector for trace in traces]
+        vectors, flags, lengths = unpack(packed, dimension=self._dimension)
+        owners, passages = unpack_passages(packed, dimension=self._dimension)
+        columns.add_passages(owners + len(columns.matrix), passages)
         seqs = np.array([trace.seq for trace in traces], dtype=np.int64)
         columns.matrix.extend(seqs, vectors, previous=previous, leans=leans(lengths))
         rows = [
@@ -133,18 +160,36 @@ class UserRows:
         )
 
     def allowed(
-        self, columns: Columns, *, persona: Scope, lane: Scope, nouns: Sequence[str], shared: bool, known: int | None
+        self,
+        columns: Columns,
+        *,
+        persona: Scope,
+        lane: Scope,
+        named: Collection[str],
+        nouns: Sequence[str],
+        shared: bool,
+        known: int | None,
     ) -> NDArray[np.bool_]:
-        """Which rows a search may find. With `shared`, what belongs to no persona counts as everybody's."""
-        mask = np.isin(columns.fields[5], [self.names.known(noun) for noun in nouns])
+        """Which rows a search may find; `named` are lanes beside its own. With `shared`, what belongs to no persona
+        counts as everybody's.
+        """
+        mask = _any_of(columns.fields[5], [self.names.known(noun) for noun in nouns])
         if not isinstance(persona, Everything):
             meant = [self.personas.known(persona), *([self.personas.known(None)] if shared else [])]
-            mask &= np.isin(columns.fields[3], meant)
+            mask &= _any_of(columns.fields[3], meant)
         if not isinstance(lane, Everything):
-            mask &= columns.fields[4] == self.lanes.known(lane)
+            mask &= _any_of(columns.fields[4], [self.lanes.known(name) for name in (lane, *named)])
         if known is not None:
             mask &= columns.matrix.seqs <= known
         return mask
+
+
+def _any_of(column: NDArray[np.int64], values: Sequence[int]) -> NDArray[np.bool_]:
+    """Where a column holds one of a few values: comparing a few times beats numpy's `isin` by far."""
+    mask = column == values[0]
+    for value in values[1:]:
+        mask |= column == value
+    return mask
 
 
 class TraceCache:

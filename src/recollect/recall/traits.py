@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from recollect.recall.standing import standing
 from recollect.recall.vectors import Codes, Vectors, dequantise, quantise
 
-TRAITS_VERSION: Final = "1"
-
 _MAX_TEXT: Final = 4_000
 _MAX_LENGTH: Final = 0xFFFF
+_TRAITS: Final = 3
+"""Bytes that the traits take."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _SELF: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|im|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
 _TIME: Final = re.compile(
@@ -61,20 +61,30 @@ def traits(text: str, *, length: int, by_user: bool) -> Traits:
     return Traits(flags=flags, length=min(length, _MAX_LENGTH))
 
 
-def pack(vectors: Vectors, found: Sequence[Traits]) -> list[bytes]:
-    """What a store keeps for each row: the vector as int8 codes, then its traits."""
+def pack(vectors: Vectors, found: Sequence[Traits], passages: Sequence[Vectors] = ()) -> list[bytes]:
+    """What a store keeps for each row: the vector as int8 codes, its traits, then the vectors of its passages, if any."""
     return [
-        code.tobytes() + struct.pack("<BH", trait.flags, trait.length)
-        for code, trait in zip(quantise(vectors), found, strict=True)
+        code.tobytes() + struct.pack("<BH", trait.flags, trait.length) + quantise(more).tobytes()
+        for code, trait, more in zip(quantise(vectors), found, passages or [vectors[:0]] * len(found), strict=True)
     ]
 
 
 def unpack(rows: Sequence[bytes], *, dimension: int) -> tuple[Vectors, NDArray[np.uint8], NDArray[np.float32]]:
     """Unit vectors, flags and lengths of packed rows."""
-    width = dimension + 3
-    if any(len(row) != width for row in rows):
-        raise ValueError(f"rows of {dimension} dimensions are {width} bytes long")
-    table = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), width)
+    width = dimension + _TRAITS
+    if any(len(row) < width or (len(row) - width) % dimension for row in rows):
+        raise ValueError(
+            f"rows of {dimension} dimensions are {width} bytes long, and {dimension} more for each passage"
+        )
+    table = np.frombuffer(b"".join(row[:width] for row in rows), dtype=np.uint8).reshape(len(rows), width)
     codes: Codes = table[:, :dimension].view(np.int8)
     lengths = table[:, -2].astype(np.float32) + 256.0 * table[:, -1].astype(np.float32)
     return dequantise(codes), table[:, dimension].copy(), lengths.astype(np.float32)
+
+
+def unpack_passages(rows: Sequence[bytes], *, dimension: int) -> tuple[NDArray[np.int64], Vectors]:
+    """The unit vectors of all passages of packed rows, each with the place of its row."""
+    width = dimension + _TRAITS
+    owners = [place for place, row in enumerate(rows) for _ in range((len(row) - width) // dimension)]
+    codes = np.frombuffer(b"".join(row[width:] for row in rows), dtype=np.int8).reshape(len(owners), dimension)
+    return np.array(owners, dtype=np.int64), dequantise(codes)

@@ -1,20 +1,56 @@
 """Where memories are kept. `connect` is the one place that knows which backends there are."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from recollect.errors import InvalidInput
 from recollect.store.base import Store
+from recollect.store.ledger import NAME, Ledger
+
+if TYPE_CHECKING:
+    from recollect.store.keyring import Keyring
 
 
-def connect(url: str) -> Store:
-    """The store behind a folder's path or a `postgresql://` URL; it is opened later."""
+def connect(url: str, *, keyring: "Keyring | None" = None) -> Store:
+    """The store behind a folder's path or a `postgresql://` URL; it is opened later. With a keyring each user's memory is
+    encrypted with a key of its own: a file as a whole, in a database the columns that hold content."""
     if url.startswith(("postgresql://", "postgres://")):
         from recollect.store.postgres import PostgresStore
 
-        return PostgresStore(url)
+        return PostgresStore(url) if keyring is None else _sealed(PostgresStore(url), keyring)
     if "://" in url:
         raise InvalidInput(f"{url.split('://', maxsplit=1)[0]!r} is not a store; pass a folder or postgresql://…")
     from recollect.store.sqlite import SqliteStore
 
-    return SqliteStore(url)
+    return SqliteStore(url) if keyring is None else SqliteStore(url, secret=keyring)
+
+
+def _sealed(store: Store, keyring: "Keyring") -> Store:
+    from recollect.store.sealed import SealedStore
+
+    return SealedStore(store, keyring)
+
+
+def open_keyring(url: str, *, master: str | None, folder: str | Path | None) -> "Keyring | None":
+    """The keys of a memory's users; None without a master key. They lie in `folder`, for a data folder beside it."""
+    if master is None:
+        if folder is not None:
+            raise InvalidInput("a folder of keys needs the master key as well")
+        return None
+    if folder is None and "://" in url:
+        raise InvalidInput("the keys of a database's users need a folder of their own: name it")
+    from recollect.store.keyring import Keyring, master_key
+
+    place = Path(folder) if folder is not None else Path(url).absolute().with_name(Path(url).absolute().name + ".keys")
+    return Keyring(place, master=master_key(master))
+
+
+def open_ledger(url: str, path: str | Path | None) -> Ledger | None:
+    """Where it is noted what was forgotten: at `path`, or beside the files of a data folder. A database has no place of
+    its own for it that a backup would not take along, so it needs a path."""
+    if path is not None:
+        return Ledger(Path(path))
+    return None if "://" in url else Ledger(Path(url) / NAME)
 
 
 def exists(url: str) -> bool:

@@ -285,6 +285,13 @@ class Log(Query[tuple[LogEntry, ...]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Erased(Query[frozenset[str]]):
+    """Which of these ids were erased once, whether or not something was written under them since."""
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
     turns: int
     records: Mapping[str, int]
@@ -529,6 +536,15 @@ class Health:
     problems: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scrubbed:
+    """What a scrub rewrote; `left` says what it could not reach and why, empty when nothing is left."""
+
+    files: int
+    seconds: float
+    left: tuple[str, ...] = ()
+
+
 class Store(Protocol):
     """A database with many users' memories."""
 
@@ -550,4 +566,8 @@ class Store(Protocol):
     async def backup(self, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Copies everything that was acknowledged before the call to `target`, readable by the same backend; the number
         of users copied. `progress` is called with (done, total)."""
+        ...
+
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
+        """Rewrites what may still hold bytes of something erased or wiped; `progress` is called with (done, total)."""
         ...

@@ -9,6 +9,7 @@ from types import UnionType
 from typing import Any, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from recollect.store.base import Row, RowDraft, Vector
+from recollect.text.slugs import slug, sound
 from recollect.types import (
     Entity,
     Episode,
@@ -37,7 +38,8 @@ SEARCHABLE: frozenset[RecordKind] = frozenset({"memory", "episode", "summary"})
 N = TypeVar("N", bound=Record)
 
 PINNED, CORE, STANDING = "@pinned", "@core", "@standing"
-"""Marks: kept among a row's entity references, so that a store finds these few memories without reading all of them."""
+"""Marks: kept among a row's entity references, so that a store finds these few memories without reading all of them.
+Entities carry `@name:…` and `@sound:…` for what they are called."""
 
 _COMMON = frozenset(f.name for f in fields(Record))
 _SHARED = tuple(
@@ -116,10 +118,24 @@ def indexed(record: Record, *, index: Index, now: datetime) -> RowDraft:
 
 
 def marks(record: Record) -> tuple[str, ...]:
+    if isinstance(record, Entity) and record.merged_into is None:
+        called = (record.label, *record.aliases)
+        return tuple(dict.fromkeys(mark for name in called for mark in (*named(name), heard(name))))
     if not isinstance(record, Memory):
         return ()
     flags = ((PINNED, record.pinned), (CORE, record.importance >= 3), (STANDING, record.standing))
     return tuple(mark for mark, is_set in flags if is_set)
+
+
+def named(name: str) -> tuple[str, ...]:
+    """The marks of entities that are called so: by the whole name, or by its first word."""
+    whole = slug(name)
+    return tuple(dict.fromkeys(f"@name:{part}" for part in (whole, whole.partition("_")[0])))
+
+
+def heard(name: str) -> str:
+    """The mark of entities whose name begins with the same sound."""
+    return f"@sound:{sound(name)}"
 
 
 def all_records(rows: Sequence[Row]) -> list[Record]:

@@ -4,9 +4,11 @@ import re
 import unicodedata
 from typing import Final
 
+import jellyfish
+
 from recollect.types import EntityType, FactType, MemoryType
 
-__all__ = ["entity_ref", "memory_key", "slug"]
+__all__ = ["entity_ref", "memory_key", "slug", "sound"]
 
 _GAP: Final = re.compile(r"[\s_\-‐‑‒–—]+")
 _OTHER: Final = re.compile(r"[^\w\s\-‐‑‒–—]+")
@@ -16,6 +18,11 @@ def slug(label: str) -> str:
     """Lower case, spaces and hyphens become underscores, other punctuation is removed."""
     plain = unicodedata.normalize("NFKC", label).lower()
     return _GAP.sub("_", _OTHER.sub("", plain)).strip("_")
+
+
+def sound(name: str) -> str:
+    """How a name begins when it is said: spellings of one name share it, and so do some other names."""
+    return jellyfish.metaphone(slug(name).partition("_")[0])
 
 
 def entity_ref(kind: EntityType, label: str) -> str:

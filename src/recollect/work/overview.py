@@ -39,6 +39,11 @@ class Overview:
     unfinished: Mapping[str | None, StoredTurn]
     """Of each persona, the first turn whose day has not been summarised as a whole."""
 
+    @property
+    def messages(self) -> int:
+        """How many messages there have been, with all personas."""
+        return sum(tail.number for tail in self.tails.values())
+
     def position(self, cursor: str) -> int:
         return _position(self.cursors, cursor)
 

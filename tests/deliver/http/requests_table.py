@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from recollect import Recollect, Turn
+from recollect.assemble import recipe_book
 from recollect.deliver.http.gate import OPEN, SIGNED
 
 CANARY = "canary-7f3a9"
@@ -56,6 +57,9 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("PUT", "/v1/personas/{id}"): Sample({"name": "N", "text": "You are N."}, scope="admin", reads_user=False),
     ("GET", "/v1/recipes"): Sample(reads_user=False),
     ("GET", "/v1/recipes/{name}"): Sample(reads_user=False),
+    ("PUT", "/v1/recipes/{name}"): Sample(
+        recipe_book.load("lanes").model_dump(mode="json") | {"name": "own"}, scope="admin", reads_user=False
+    ),
     ("POST", "/v1/links"): Sample(
         {"user": "ana", "channel": "phone", "external_id": "1"}, scope="admin", reads_user=False
     ),
@@ -70,6 +74,12 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("POST", "/v1/users/{user}/settle"): Sample(scope="write"),
     ("POST", "/v1/users/{user}/retry"): Sample(scope="write"),
     ("GET", "/v1/users/{user}/work"): Sample(),
+    ("POST", "/v1/reindex"): WIDE,
+    ("POST", "/v1/users/{user}/reindex"): Sample(scope="write"),
+    ("GET", "/v1/users/{user}/progress"): Sample(),
+    ("GET", "/v1/users/{user}/audit"): Sample(),
+    ("POST", "/v1/users/{user}/entities/merge"): Sample({"entities": ["person:x", "person:y"]}, scope="write"),
+    ("POST", "/v1/users/{user}/entities/split"): Sample({"entity": "person:x", "name": "Y"}, scope="write"),
 }
 SHELVES = ("memories", "episodes", "loops", "thoughts", "summaries", "sessions", "entities", "slots")
 for _shelf in SHELVES:
@@ -114,6 +124,8 @@ async def furnish(memory: Recollect, user: str = "ana") -> dict[str, str]:
     ids["sessions"] = (await memory.sessions(user=user))[0].id
     ids["records"] = ids["memories"]
     ids["snapshots"] = (await memory.context(user=user, message="yes")).snapshot
+    own = recipe_book.load("lanes").model_copy(update={"name": "own"})
+    ids["recipes"] = (await memory.define_recipe(own)).name
     await memory.set_user(user, name=CANARY)
     await memory.set_state(user=user, secret=CANARY)
     await memory.flush()
@@ -123,4 +135,4 @@ async def furnish(memory: Recollect, user: str = "ana") -> dict[str, str]:
 def filled(path: str, ids: dict[str, str], *, user: str = "ana") -> str:
     """The path with its names put in."""
     before = path.split("/{id}", maxsplit=1)[0].rpartition("/")[2]
-    return path.replace("{user}", user).replace("{id}", ids.get(before, "nikita")).replace("{name}", "lanes")
+    return path.replace("{user}", user).replace("{id}", ids.get(before, "nikita")).replace("{name}", ids["recipes"])

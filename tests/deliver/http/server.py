@@ -19,7 +19,7 @@ import httpx
 from tests.architecture.source import SOURCE
 
 START = "import sys; sys.argv[0] = 'recollect'; from recollect.deliver.cli import main; sys.exit(main())"
-PATIENCE = 60
+PATIENCE = 180
 TOKEN = re.compile(r"rck_[0-9a-f]{12}_[\w-]{43}")
 
 

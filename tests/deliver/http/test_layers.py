@@ -278,9 +278,9 @@ def test_every_setting_is_documented_with_its_default() -> None:
     page = (ROOT / "docs" / "deploy.md").read_text("utf-8")
     for name, field in Settings.model_fields.items():
         assert field.description, name
-        default = "" if field.default is None else str(field.default)
-        row = f"| `{PREFIX}{name.upper()}` | {f'`{default}`' if default else ''} | {field.description} |"
-        assert row in page, row
+        default = "" if field.default is None else f"`{field.default}`"
+        row = f"| `{PREFIX}{name.upper()}` | {default} | {field.description} |"
+        assert row in page, f"run `make docs`: {row}"
 
 
 async def test_metrics_name_nobody(embedded: Running) -> None:

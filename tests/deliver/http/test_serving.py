@@ -154,6 +154,18 @@ def test_a_slow_client_is_let_go_and_holds_up_nobody(tmp_path: Path) -> None:
             client.close()
 
 
+def test_who_never_finishes_a_request_is_let_go(tmp_path: Path) -> None:
+    """Silent from the start, silent in the middle of a head, and silent in the second head of a connection."""
+    whole = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    with serving(tmp_path) as server:
+        for words in (b"", whole[:20], whole + whole[:20]):
+            with socket.create_connection(("127.0.0.1", server.port)) as client:
+                client.settimeout(120)
+                client.sendall(words)
+                answered = b"".join(iter(lambda client=client: client.recv(65_536), b""))
+            assert answered.count(b"HTTP/1.1 200") == words.count(b"\r\n\r\n")
+
+
 def test_a_body_of_100_mb_is_refused_and_not_kept(tmp_path: Path) -> None:
     size = 100 * 1024 * 1024
     with serving(tmp_path) as server:

@@ -27,6 +27,7 @@ CONFIGURED = Settings.read(
 ).model_copy(
     update={
         "rate": 0.0,
+        "patience_seconds": 60.0,
         "telegram_bot": 42,
         "telegram_persona": "nikita",
         "voice_persona": "nikita",
@@ -45,6 +46,7 @@ HOOKS = (
 @pytest.fixture
 async def open_lines(tmp_path: Path, clock: FakeClock) -> AsyncGenerator[Running]:
     async with running(str(tmp_path / "memories"), settings=CONFIGURED, clock=clock) as service:
+        service.app.state.channels.line._deadline = 60.0  # However slow the machine is.
         yield service
 
 
@@ -185,6 +187,7 @@ async def test_a_ring_does_not_wait_for_the_store(
 
     async with open_lines.http() as http:
         first = (await ring(http)).json()
+        monkeypatch.setattr(open_lines.app.state.channels.line, "_deadline", 0.05)
         for name in ("context", "resolve", "head", "user", "loops", "sessions", "turns"):
             monkeypatch.setattr(memory, name, hang)
         answers = await asyncio.gather(*(ring(http) for _ in range(50)))

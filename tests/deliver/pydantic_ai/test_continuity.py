@@ -70,7 +70,7 @@ async def test_the_system_text_is_fresh_and_first_on_every_message(memory: Recol
     assert "Current time: 2026-03-02T11:00:00+00:00" in second
     assert "User name: Ana" in second
     assert len(script.seen[0]) == 1
-    assert script.told() == "user: hello <cache-point>\nassistant: all right\nuser: me again"
+    assert script.told() == "user: hello\nassistant: all right\nuser: me again"
     # Instructions of earlier requests are neither stored nor sent again.
     assert [m.instructions for m in script.seen[1][:-1] if isinstance(m, ModelRequest)] == [None]
 

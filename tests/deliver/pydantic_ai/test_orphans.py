@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -14,30 +13,12 @@ from recollect.assemble.history import Past
 from recollect.assemble.recipe_book import load
 from recollect.deliver.pydantic_ai.loading import loaded
 from recollect.testing import chat_faults
-from recollect.types import Json, Part, StoredTurn, Thinking, ToolCall, ToolReturn
+from recollect.types import Json, Part, Role, StoredTurn, Thinking, ToolCall, ToolReturn
 from tests import effort
 from tests.assemble.build import O200K, made, material, turn
 
 HISTORIES = 500
-WORDS = [
-    "tea",
-    "rain",
-    "train",
-    "blue",
-    "yes",
-    "maybe",
-    "the",
-    "a",
-    "of",
-    "to",
-    "we",
-    "you",
-    "\n\n",
-    "[OPEN",
-    "THREADS]",
-    "lol",
-    "",
-]
+WORDS = ["tea", "rain", "train", "blue", "yes", "maybe", "the", "of", "you", "\n\n", "[OPEN THREADS]", "lol", ""]
 RECIPE = load("companion-text")
 PROMPT: dict[str, Json] = {"role": "user", "content": "and now?"}
 
@@ -49,8 +30,7 @@ class Writer:
         self.rng = rng
         self.turns: list[StoredTurn] = []
 
-    def say(self, role: str, text: str, parts: tuple[Part, ...] = ()) -> None:
-        assert role in {"user", "assistant", "tool"}
+    def say(self, role: Role, text: str, parts: tuple[Part, ...] = ()) -> None:
         self.turns.append(turn(len(self.turns) + 1, text, role=role, parts=parts))
 
     def words(self, most: int = 12) -> str:
@@ -161,7 +141,6 @@ def test_no_orphan_in_a_whole_context(rng: Random) -> None:
         context = made(recipe, material(window=turns))
         check(list(context.history))
         shown = [message for message in context.history if message["role"] != "tool"]
-        assert context.log["message_history_count"] <= len(turns), "an exchange comes from a turn"
         assert len(shown) <= 2 * len(turns)
 
 
@@ -173,7 +152,5 @@ def test_the_check_notices_an_orphan() -> None:
     for broken in (messages(whole)[:1], messages(whole)[1:]):
         with pytest.raises(AssertionError):
             check(broken)
-    with pytest.raises(AssertionError, match="repair"):
-        sent = [*loaded(messages(whole)[1:]), ModelRequest(parts=[UserPromptPart("x")])]
-        assert flat(repair_messages(sent)) == flat(sent), "PydanticAI had something to repair"
-    assert replace(whole, uses=()).whole < whole.whole
+    sent = [*loaded(messages(whole)[1:]), ModelRequest(parts=[UserPromptPart("x")])]
+    assert flat(repair_messages(sent)) != flat(sent)

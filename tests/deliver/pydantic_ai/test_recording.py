@@ -83,7 +83,7 @@ async def test_tools_called_side_by_side_are_kept_in_pairs(memory: Recollect) ->
     ]
     await agent.run("and?")
     assert script.told().splitlines() == [
-        "user: compare <cache-point>",
+        "user: compare",
         'call weather: {"city": "Oslo"}',
         'call weather: {"city": "Rome"}',
         "tool weather: weather of Oslo",
@@ -177,7 +177,7 @@ async def test_a_run_that_fails_leaves_what_was_said_until_then(memory: Recollec
     assert [turn.role for turn in turns] == ["user", "assistant", "tool"]
     await agent.run("and now?")
     assert script.told().splitlines() == [
-        "user: look around <cache-point>",
+        "user: look around",
         "call look: {}",
         "tool look: seen",
         "user: and now?",
@@ -233,7 +233,7 @@ async def test_a_cancelled_run_leaves_the_prompt_and_the_tools(memory: Recollect
     script.answers = ["fine"]
     await agent.run("stop")
     shown = script.told().splitlines()
-    assert shown[0] == "user: do both <cache-point>"
+    assert shown[0] == "user: do both"
     assert shown[-1] == "user: stop"
     assert len([line for line in shown if line.startswith("call")]) == len(
         [line for line in shown if line.startswith("tool")]

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
@@ -61,7 +61,7 @@ class FakeBotApi:
 
 
 @contextmanager
-def serving() -> Iterator[FakeBotApi]:
+def serving() -> Generator[FakeBotApi, None, None]:
     api = FakeBotApi()
 
     class Handler(BaseHTTPRequestHandler):

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
-from tests.postgres_server import MissingServerError, PostgresServer
-from tests.stores import without_server
-
-
-@pytest.fixture(scope="module")
-def own_server() -> Iterator[PostgresServer]:
-    """A server that only this module's tests use, running when a test begins."""
-    with tempfile.TemporaryDirectory(prefix="recollect-own-") as folder:
-        Path(folder).chmod(0o755)
-        try:
-            server = PostgresServer.create(Path(folder) / "server")
-        except MissingServerError as reason:
-            without_server(reason)
-        yield server
-        server.stop("immediate")
+from tests.postgres_server import PostgresServer
 
 
 @pytest.fixture

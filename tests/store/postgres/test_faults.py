@@ -107,6 +107,7 @@ async def test_a_server_that_goes_away_and_comes_back(server: PostgresServer) ->
             assert [turn.id for turn in answers[window]] == ["t1", "t3"]
 
 
+@pytest.mark.promise("F1")
 @pytest.mark.parametrize("way", ["fast", "immediate", "kill"])
 async def test_a_restart_under_load_loses_and_doubles_nothing(
     server: PostgresServer, way: str, rng: random.Random

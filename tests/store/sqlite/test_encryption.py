@@ -16,11 +16,13 @@ WORD = "canaryzebra"
 TURNS = TurnList(limit=9)
 
 
-def _right(digest: str) -> bytes:
+def _right(digest: str, *, create: bool = False) -> bytes:
+    del create
     return bytes.fromhex(digest) * 2
 
 
-def _wrong(digest: str) -> bytes:
+def _wrong(digest: str, *, create: bool = False) -> bytes:
+    del create
     return bytes.fromhex(digest)[::-1] * 2
 
 

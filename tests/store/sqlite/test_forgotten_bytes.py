@@ -68,6 +68,7 @@ async def _remember_and_forget(store: SqliteStore, chance: random.Random) -> Non
     await put(user, Change(erase=erasure, retired_at=moment(2)))
 
 
+@pytest.mark.promise("forgotten: no byte left")
 @pytest.mark.parametrize("round_", range(ROUNDS))
 async def test_erasing_leaves_no_byte(tmp_path: Path, rng: random.Random, round_: int) -> None:
     store = SqliteStore(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 from recollect.errors import SchemaMismatch, StoreCorrupt
 from recollect.store.base import Change, Head, UserKey
-from recollect.store.sqlite.driver import connect, in_memory
+from recollect.store.sqlite.driver import CACHE_KIB, WAL_PAGES, connect, in_memory
 from recollect.store.sqlite.layout import Layout, companions_of
 from recollect.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of
 from recollect.store.sqlite.store import SqliteStore
@@ -120,11 +120,19 @@ async def test_a_file_that_lost_its_last_entries_is_damage(tmp_path: Path) -> No
 
 
 def test_files_are_kept_as_promised(tmp_path: Path) -> None:
+    expected = {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "page_size": 16_384,
+        "secure_delete": 1,
+        "cell_size_check": 1,
+        "trusted_schema": 0,
+        "cache_size": -CACHE_KIB,
+        "wal_autocheckpoint": WAL_PAGES,
+        "journal_size_limit": WAL_PAGES * 16_384,
+    }
     with closing(connect(tmp_path / "a.db", create=True)) as connection:
         migrate(connection, migrations("user"))
-        found = {
-            name: connection.pragma(name) for name in ("journal_mode", "synchronous", "page_size", "secure_delete")
-        }
-        words = connection.execute("SELECT v FROM turn_words_config WHERE k = 'secure-delete'").get
-    assert found == {"journal_mode": "wal", "synchronous": 2, "page_size": 16_384, "secure_delete": 1}
-    assert words == 1
+        assert {name: connection.pragma(name) for name in expected} == expected
+        assert connection.execute("SELECT v FROM turn_words_config WHERE k = 'secure-delete'").get == 1
+        assert connection.execute("PRAGMA checksum_verification").get == "1"

@@ -101,8 +101,22 @@ class Call:
         from recollect.sync import Recollect
 
         clock = None if now is None else lambda: now
-        with Recollect(self.data, clock=clock, tenant=self.tenant, **options) as memory:
+        with Recollect(self.data, clock=clock, tenant=self.tenant, actor="cli", **self.at_rest(), **options) as memory:
             yield memory
+
+    def at_rest(self) -> dict[str, str | None]:
+        """How the memory is encrypted and where it is noted what was forgotten, as the environment says."""
+        import os
+
+        from recollect.settings import Settings
+
+        names = ("RECOLLECT_MASTER_KEY", "RECOLLECT_MASTER_KEY_FILE", "RECOLLECT_KEYS", "RECOLLECT_FORGOTTEN")
+        settings = Settings.read({name: os.environ.get(name, "") for name in names})
+        return {
+            "master_key": settings.found_master_key(),
+            "keys": settings.keys,
+            "forgotten": settings.forgotten,
+        }
 
     def answer(self, value: object, render: "Callable[[], RenderableType | str]") -> None:
         """The value as JSON, or what `render` makes of it for people."""

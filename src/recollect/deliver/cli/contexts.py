@@ -1,5 +1,6 @@
 """Commands for contexts: context, search, snapshots, replay, diff, backtest."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -7,11 +8,20 @@ import typer
 from recollect.deliver.cli import assignments
 from recollect.deliver.cli.call import Call
 from recollect.deliver.cli.options import Known, Lane, Limit, Persona, Recipe, User
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, MissingExtra
 from recollect.types import HitKind
 
 if TYPE_CHECKING:
     from recollect.sync import Recollect
+    from recollect.types import Context
+
+Html = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", dir_okay=False, help="Write it as one page that needs nothing else."),
+]
+Redact = Annotated[
+    bool, typer.Option("--redact", help="On that page, mask every word and id; numbers and reasons stay.")
+]
 
 NEWER = 1_000
 """How many of the newest snapshots may be named by the beginning of their id."""
@@ -37,8 +47,11 @@ def context(
     ] = None,
     known: Known = None,
     raw: Annotated[bool, typer.Option("--raw", help="Only the system text, byte for byte.")] = False,
+    html: Html = None,
+    redact: Redact = False,
 ) -> None:
     """Show what the model should see for a message, and why."""
+    _check(html, redact)
     with call.memory() as memory:
         built = memory.context(
             user=user,
@@ -52,6 +65,9 @@ def context(
             inputs=assignments.texts(inputs),
             known=known,
         )
+    if html is not None:
+        _written(call, built, html, redact=redact)
+        return
     if raw and not call.json:
         typer.echo(built.system)
         return
@@ -109,12 +125,18 @@ def replay(
     snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The id of a snapshot, or its beginning.")],
     user: User,
     raw: Annotated[bool, typer.Option("--raw", help="Only the system text, byte for byte.")] = False,
+    html: Html = None,
+    redact: Redact = False,
 ) -> None:
     """Rebuild a context that was given out, byte for byte."""
+    _check(html, redact)
     from recollect.deliver.cli import show
 
     with call.memory() as memory:
         rebuilt = memory.replay(user=user, snapshot=_whole(memory, user, snapshot))
+    if html is not None:
+        _written(call, rebuilt, html, redact=redact)
+        return
     if raw and not call.json:
         typer.echo(rebuilt.system)
         return
@@ -155,6 +177,21 @@ def backtest(
     with call.memory() as memory:
         trials = memory.backtest(user=user, recipe=recipe, persona=persona, lane=lane, limit=limit)
     call.answer(trials, lambda: tables.trials(trials))
+
+
+def _check(html: Path | None, redact: bool) -> None:  # noqa: FBT001 -- the option as it was given
+    if redact and html is None:
+        raise InvalidInput("--redact is for the page that --html writes")
+
+
+def _written(call: Call, context: "Context", file: Path, *, redact: bool) -> None:
+    """Writes the context as one page."""
+    try:
+        from recollect.deliver.inspector.standalone import standalone
+    except ImportError as error:
+        raise MissingExtra(f"a page needs {error.name}; install recollect[serve]") from error
+    file.write_text(standalone(context, redact=redact), "utf-8")
+    call.answer({"file": file, "snapshot": context.snapshot, "redacted": redact}, lambda: f"{file} holds the context")
 
 
 def _whole(memory: "Recollect", user: str, given: str) -> str:

@@ -12,6 +12,7 @@ import typer
 
 from recollect.deliver.cli.call import Call
 from recollect.deliver.cli.options import Recipe
+from recollect.errors import MissingExtra
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,6 +43,8 @@ def demo(
     *,
     recipe: Recipe = None,
     brief: Annotated[bool, typer.Option("--brief", help="Leave out the story and the system text.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Serve the story and open the inspector in a browser.")] = False,
+    port: Annotated[int, typer.Option(metavar="PORT", min=1, max=65_535, help="Where --open serves.")] = 8080,
 ) -> None:
     """Load a story of ten days and show the context a model would get."""
     from recollect.deliver import demo as story
@@ -55,6 +58,9 @@ def demo(
         turns = memory.turns(user=story.USER)
         given = _answered(turns)
         built = memory.context(user=story.USER, persona=story.PERSONA, message=story.MESSAGE, recipe=recipe)
+    if open_:
+        _opened(folder, recipe=recipe, port=port)
+        return
     tries = suggestions(folder, given, recipe=recipe)
     if call.json:
         call.emit(
@@ -71,6 +77,18 @@ def demo(
         return
     told = () if brief else _story(turns)
     call.show(*told, show.figures(built) if brief else show.context(built), *_next(folder, tries))
+
+
+def _opened(folder: Path, *, recipe: str | None, port: int) -> None:
+    """Serves the story until it is stopped, and shows it in a browser once it answers."""
+    try:
+        from recollect.deliver.http import serving
+    except ImportError as error:
+        raise MissingExtra(f"serving needs {error.name}; install recollect[serve]") from error
+    from recollect.settings import Settings
+
+    given = {"data": str(folder), "port": port, "log_level": "warning"}
+    serving.serve(Settings.model_validate(given | ({"recipe": recipe} if recipe else {})), browse=True)
 
 
 def _answered(turns: "Sequence[StoredTurn]") -> dict[str, str]:

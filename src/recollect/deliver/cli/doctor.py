@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from recollect.deliver.cli.call import Call
+from recollect.deliver.sizes import size
 from recollect.errors import RecollectError, StoreReadOnly
 
 if TYPE_CHECKING:
@@ -171,16 +172,6 @@ def _parts() -> Iterator[Check]:
     installed = [extra for extra, (module, _) in EXTRAS.items() if find_spec(module) is not None]
     words = f"installed: {', '.join(installed) or 'none'}"
     yield Check(name="extras", verdict="ok", detail=f"{words}; not installed: {', '.join(missing) or 'none'}")
-
-
-def size(count: int) -> str:
-    """Bytes as a person says them."""
-    amount = float(count)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
 
 
 def _table(data: str, worst: Verdict, checks: list[Check]) -> "RenderableType":

@@ -1,5 +1,6 @@
 """Commands that carry memories out and in: export, load, backup, restore."""
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -9,6 +10,7 @@ import typer
 from recollect.deliver.cli.call import Call
 from recollect.deliver.cli.options import User
 from recollect.errors import Conflict, NotFound
+from recollect.store.ledger import NAME as LEDGER
 
 HEADER_AND_FOOTER = 2
 """Lines of an export that are no entries."""
@@ -73,8 +75,18 @@ def restore(
     call: Call,
     *,
     source: Annotated[Path, typer.Argument(metavar="BACKUP", help="A backup.", exists=True, file_okay=False)],
+    forgotten: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="RECOLLECT_FORGOTTEN",
+            help="The ledger of what was forgotten since (forgotten.jsonl of the lost folder): it is forgotten again.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
 ) -> None:
-    """Bring a backup back into an empty folder (--data)."""
+    """Bring a backup back into an empty folder (--data), without what was forgotten since."""
     from recollect import store
     from recollect.sync import Recollect
 
@@ -85,6 +97,25 @@ def restore(
     target = Path(call.data)
     if target.is_dir() and any(target.iterdir()):
         raise Conflict(f"{call.data!r} is not empty; restore into a new folder and move it when you have looked at it")
-    with Recollect(source, tenant=call.tenant) as memory, call.progress("restoring") as advance:
+    with (
+        Recollect(source, tenant=call.tenant, **_at_rest(call, target)) as memory,
+        call.progress("restoring") as advance,
+    ):
         users = memory.backup(target, progress=advance)
-    call.answer({"target": str(target), "users": users}, lambda: f"restored {users:,} users to {target}")
+    again = 0
+    if forgotten is not None:
+        shutil.copyfile(forgotten, target / LEDGER)
+        with Recollect(target, tenant=call.tenant, **_at_rest(call, target)) as restored:
+            again = len(restored.forget_again(forgotten))
+    call.answer(
+        {"target": str(target), "users": users, "forgotten_again": again},
+        lambda: f"restored {users:,} users to {target}" + (f", forgot again of {again:,}" if again else ""),
+    )
+
+
+def _at_rest(call: Call, target: Path) -> dict[str, str | None]:
+    """The keys of a restored memory are those of the memory that it is to be."""
+    given = call.at_rest()
+    if given["master_key"] is not None and given["keys"] is None:
+        given["keys"] = f"{target.absolute()}.keys"
+    return {name: value for name, value in given.items() if name != "forgotten"}

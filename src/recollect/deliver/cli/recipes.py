@@ -1,19 +1,21 @@
-"""Commands for recipes: list, show, check."""
+"""Commands for recipes: list, show, check, save."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recollect.deliver.cli.call import Call
 
+if TYPE_CHECKING:
+    from recollect.assemble.recipe import Recipe
+
 
 def listed(call: Call) -> None:
-    """List the recipes that come with Recollect."""
-    from recollect.assemble import recipe_book as recipes
+    """List the recipes that come with Recollect, and those that were saved."""
     from recollect.deliver.cli import tables
 
-    found = [recipes.load(name) for name in recipes.names()]
+    found = _nameable(call)
     rows = [
         {
             "name": recipe.name,
@@ -37,7 +39,8 @@ def shown(
     from recollect.assemble import recipe_book as recipes
     from recollect.deliver.cli import tables
 
-    found = recipes.load(recipe)
+    saved = [one for one in _nameable(call) if one.name == recipe]
+    found = saved[0] if saved else recipes.load(recipe)
     call.answer(found.model_dump(mode="json"), lambda: tables.recipe(found))
 
 
@@ -57,3 +60,30 @@ def checked(
         {"name": found.name, "valid": True, "hash": found.hash},
         lambda: f"{file.name}: recipe {found.name!r} is valid, {found.total.target:,} to {found.total.cap:,} tokens",
     )
+
+
+def saved(
+    call: Call,
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recipe in TOML.", exists=True, dir_okay=False)],
+) -> None:
+    """Save a recipe of your own in the memory, to be named like any other.
+
+    A name that was saved before gets a new version.
+    """
+    from recollect.assemble import recipe_book as recipes
+
+    with call.memory(create=True) as memory:
+        kept = memory.define_recipe(recipes.load(file))
+    call.answer({"name": kept.name, "hash": kept.hash}, lambda: f"recipe {kept.name!r} is saved")
+
+
+def _nameable(call: Call) -> "list[Recipe]":
+    """What comes with Recollect and, where there is a memory, what was saved in it."""
+    from recollect import store
+    from recollect.assemble import recipe_book as recipes
+
+    if not store.exists(call.data):
+        return [recipes.load(name) for name in recipes.names()]
+    with call.memory() as memory:
+        return memory.recipes()

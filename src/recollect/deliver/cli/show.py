@@ -3,7 +3,6 @@
 The words carry everything (markers, numbers, reasons); colour only helps the eye, so the output reads the same without it.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,8 +14,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from recollect.assemble.titles import HEADINGS
 from recollect.deliver.cli import tables
+from recollect.deliver.stretches import is_marker, stretches
 from recollect.types import Context, Item, Json, SectionUse
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ LEFT_OUT = 8
 RECALLED = 6
 EXCERPT = 160
 
-_MARKER = re.compile(r"\[(/?)([^\[\]]+)\]")
 _BUDGETS = frozenset({"target", "cap"})
 _PLAIN = "white"
 _COLOURS = {
@@ -53,18 +51,6 @@ _COLOURS = {
     "requests": "bright_yellow",
     "task_state": "red",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
-    """Lines of a system text that belong together: a block with its markers, or the plain text between two of them."""
-
-    section: str
-    text: str
-
-    @property
-    def colour(self) -> str:
-        return _COLOURS.get(self.section, _PLAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,42 +97,13 @@ def system(built: Context) -> Iterator[RenderableType]:
     """The system text as it is, each section behind a stripe of its own colour."""
     yield _title("System text")
     for stretch in stretches(built.system):
+        colour = _COLOURS.get(stretch.section, _PLAIN)
         words = Text()
-        for number, line in enumerate(stretch.text.split("\n")):
-            marker = _MARKER.fullmatch(line) is not None
-            named = marker or (number == 0 and stretch.section in ("boundaries", "style"))
-            words.append(line if number == 0 else f"\n{line}", style=f"bold {stretch.colour}" if named else "")
-        yield Striped(words, stripe="▌", style=stretch.colour)
+        for number, line in enumerate(stretch.text.strip("\n").split("\n")):
+            named = is_marker(line) or (number == 0 and stretch.section in ("boundaries", "style"))
+            words.append(line if number == 0 else f"\n{line}", style=f"bold {colour}" if named else "")
+        yield Striped(words, stripe="▌", style=colour)
         yield Text()
-
-
-def stretches(text: str) -> list[Stretch]:
-    """The system text cut at its markers and, outside of blocks, at its empty lines; joined again it is the same text."""
-    found: list[Stretch] = []
-    lines: list[str] = []
-    section = ""
-
-    def close() -> None:
-        nonlocal section
-        content = "\n".join(lines).strip("\n")
-        if content:
-            found.append(Stretch(section=section or _outside(content, first=not found), text=content))
-        lines.clear()
-        section = ""
-
-    for line in text.split("\n"):
-        marker = _MARKER.fullmatch(line)
-        if marker and not marker[1] and not section:
-            close()
-            section = _section(marker[2])
-        elif not section and not line.strip():
-            close()
-            continue
-        lines.append(line)
-        if marker and marker[1]:
-            close()
-    close()
-    return found
 
 
 def messages(built: Context) -> Iterator[RenderableType]:
@@ -288,24 +245,6 @@ def _total(built: Context) -> SectionUse | None:
 
 def _title(words: str) -> RenderableType:
     return Rule(Text(words, style="bold"), align="left", style="dim")
-
-
-def _section(title: str) -> str:
-    """The section that is shown under this title; a persona's name may stand in it."""
-    for section, heading in HEADINGS.items():
-        shape = re.escape(heading.title).replace(re.escape("{persona}"), ".+")
-        if heading.title and re.fullmatch(shape, title):
-            return section
-    return title
-
-
-def _outside(content: str, *, first: bool) -> str:
-    """Which trusted section a paragraph outside of all blocks belongs to, as far as its first line tells."""
-    line = content.split("\n", 1)[0]
-    for section, heading in HEADINGS.items():
-        if heading.trusted and heading.title and line.startswith(heading.title):
-            return section
-    return "persona" if first else "notice"
 
 
 def _content(message: dict[str, Json]) -> str:

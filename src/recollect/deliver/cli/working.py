@@ -1,4 +1,5 @@
-"""Commands for the work behind the answers: settle, and work with its status and retry."""
+"""Commands for the work behind the answers: settle, work with its status and retry, and what it learnt: progress, audit,
+merge, split, reindex."""
 
 import signal
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollect.deliver.cli.call import Call
-from recollect.deliver.cli.options import User
+from recollect.deliver.cli.options import Persona, User
 from recollect.errors import NotFound
 
 if TYPE_CHECKING:
@@ -16,19 +17,27 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from recollect.process.auditing import Audit
+    from recollect.work.progress import SessionState
     from recollect.work.status import Status
     from recollect.work.worker import Settled
 
+OneUser = Annotated[
+    str | None, typer.Option("--user", "-u", envvar="RECOLLECT_USER", metavar="USER", help="Only this one.")
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        envvar="RECOLLECT_MODEL",
+        metavar="MODEL",
+        help="What extracts and summarises: a PydanticAI name, or http://…/v1#NAME; with none, rules do.",
+    ),
+]
 
-def settle(
-    call: Call,
-    *,
-    user: Annotated[
-        str | None, typer.Option("--user", "-u", envvar="RECOLLECT_USER", metavar="USER", help="Only this one.")
-    ] = None,
-) -> None:
+
+def settle(call: Call, *, user: OneUser = None, model: Model = None) -> None:
     """Run all work that is due now, for one user or for all."""
-    with call.memory() as memory:
+    with call.memory(model=model) as memory:
         if user is not None and user not in memory.users():
             raise NotFound(f"there is no user {user!r} here")
         settled = memory.run(memory.engine.settle(user=user))
@@ -44,11 +53,12 @@ def run(
     sweep: Annotated[
         float, typer.Option(metavar="SECONDS", min=1, help="How often every user is looked at.")
     ] = 3_600.0,
+    model: Model = None,
 ) -> None:
     """Work until stopped (Ctrl-C or SIGTERM): what is due, as soon as it is."""
     import asyncio
 
-    with call.memory() as memory:
+    with call.memory(model=model) as memory:
         stop = asyncio.Event()
 
         def end(_signal: int, _frame: FrameType | None) -> None:
@@ -84,6 +94,73 @@ def retry(
     with call.memory() as memory:
         steps = memory.run(memory.engine.retry(user=user, step=step))
     call.answer({"steps": steps}, lambda: f"{steps} steps are due again")
+
+
+def progress(call: Call, *, user: User, persona: Persona = None) -> None:
+    """Show how far the conversation with a persona has come, and the upkeep of it."""
+    with call.memory() as memory:
+        found = memory.run(memory.engine.progress(user=user, persona=persona))
+    call.answer(found, lambda: _progress(found))
+
+
+def audit(call: Call, *, user: User) -> None:
+    """Print what share of a user's memory is doubled, unsupported, stale, held back or secret."""
+    with call.memory() as memory:
+        found = memory.run(memory.engine.audit(user=user))
+    call.answer(found, lambda: _audit(found))
+
+
+def merge(
+    call: Call,
+    *,
+    user: User,
+    entities: Annotated[
+        list[str], typer.Argument(metavar="ENTITY ENTITY...", help="References or ids; the first is kept.")
+    ],
+) -> None:
+    """Make entities one: everything that names the others names the first from now on."""
+    from recollect.deliver.cli import tables
+
+    with call.memory() as memory:
+        found = memory.run(memory.engine.merge(user=user, entities=entities))
+    call.answer(found, lambda: tables.entities([found]))
+
+
+def split(
+    call: Call,
+    *,
+    user: User,
+    entity: Annotated[str, typer.Argument(metavar="ENTITY", help="Its reference or id.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of it that is someone else.")],
+    memory: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--memory", metavar="ID", help="A memory that goes along; with none, those whose turns use the name."
+        ),
+    ] = None,
+) -> None:
+    """Make a name of an entity somebody of their own."""
+    from recollect.deliver.cli import tables
+
+    with call.memory() as opened:
+        found = opened.run(opened.engine.split(user=user, entity=entity, name=name, memories=memory))
+    call.answer(found, lambda: tables.entities([found]))
+
+
+def reindex(
+    call: Call,
+    *,
+    user: OneUser = None,
+    embedder: Annotated[
+        str | None, typer.Option(metavar="NAME", help="static (the default), or onnx:NAME with the extra.")
+    ] = None,
+) -> None:
+    """Write the vectors that an embedder has not made yet; stopped and started again, it goes on."""
+    with call.memory(embedder=embedder) as memory, call.progress("embedding") as advance:
+        found = memory.run(memory.engine.reindex(user=user, progress=advance))
+    call.answer(
+        found, lambda: "\n".join(f"{name}: {count:,} vectors" for name, count in found.items()) or "no users yet"
+    )
 
 
 async def _set(stop: "asyncio.Event") -> None:
@@ -124,3 +201,44 @@ def _status(found: "Status") -> "RenderableType":
         for cursor in found.cursors
     ]
     return tables.entries(rows, empty="no work was done yet")
+
+
+def _progress(found: "SessionState") -> "RenderableType":
+    from recollect.deliver.cli import tables
+
+    error = found.last_rolling_error
+    return tables.facts(
+        {
+            "persona": found.persona,
+            "messages": found.message_count,
+            "last interaction": tables.when(found.last_interaction),
+            "last user message": found.last_user_message,
+            "curator ran": tables.when(found.curator.last_run),
+            "memories then": found.curator.memory_count,
+            "rolling summary tried": tables.when(found.last_rolling_attempt),
+            "rolling summary made": tables.when(found.last_rolling_success),
+            "rolling summary failed": f"{error.reason}: {error.detail}" if error else "",
+            "rolling summary": found.rolling_summary,
+        }
+    )
+
+
+def _audit(found: "Audit") -> "RenderableType":
+    from recollect.deliver.cli import tables
+
+    columns = (
+        tables.Column("what", style="bold"),
+        tables.Column("share", right=True),
+        tables.Column("count", right=True),
+        tables.Column("look at", style="cyan", words=True),
+    )
+    shares = {
+        "duplicate": found.duplicate,
+        "nearly duplicate": found.near_duplicate,
+        "unsupported": found.unsupported,
+        "stale": found.stale,
+        "quarantined": found.quarantined,
+        "secret": found.secret,
+    }
+    rows = [(name, f"{s.rate:.1%}", f"{s.count}/{s.of}", " ".join(s.examples)) for name, s in shares.items()]
+    return tables.table(columns, rows, empty="no memories")

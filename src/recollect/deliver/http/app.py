@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from recollect import Recollect, __version__
 from recollect.clock import Clock, system_clock
+from recollect.deliver import inspector
 from recollect.deliver.apikeys import Keys
 from recollect.deliver.http import failures, reference
 from recollect.deliver.http.bodies import Bodies
@@ -26,6 +27,8 @@ from recollect.deliver.http.requests import Requests
 from recollect.deliver.http.routes import care, contexts, forgetting, moving, people, records, turns, webhooks, working
 from recollect.deliver.http.service import Service
 from recollect.deliver.http.tracing import tracing
+from recollect.deliver.openai_proxy import routes as proxy
+from recollect.deliver.openai_proxy.upstream import Upstream
 from recollect.deliver.voice.line import keep_fresh
 from recollect.settings import Settings
 
@@ -84,8 +87,12 @@ def create_app(
     app.state.service = service
     app.state.pulse = care.Pulse()
     app.state.channels = channels(service)
-    for router in (*ROUTERS, *routers):
+    for router in (*ROUTERS, *inspector.routers(), *routers):
         app.include_router(router)
+    app.state.mcp = _mcp(app)
+    if settings.upstream is not None:
+        app.state.upstream = Upstream(settings)
+        app.include_router(proxy.router)
     app.get("/docs", include_in_schema=False)(_reference(app))
     failures.install(app)
     _stack(app, service)
@@ -93,11 +100,22 @@ def create_app(
     return app
 
 
+def _mcp(app: FastAPI) -> AbstractAsyncContextManager[None]:
+    """The MCP server at /mcp, where its package is installed."""
+    try:
+        from recollect.deliver.http.mcp_mount import mount
+    except ModuleNotFoundError as error:
+        if error.name not in ("mcp", "mcp_types"):
+            raise
+        return nullcontext()
+    return mount(app)
+
+
 def _stack(app: FastAPI, service: Service) -> None:
     """The layers; the last one added is the outermost."""
     settings = service.settings
     run_key = settings.run_key.get_secret_value() if settings.run_key else None
-    doorman = Doorman(service.keys, run_key=run_key, seconds=settings.key_seconds)
+    doorman = app.state.doorman = Doorman(service.keys, run_key=run_key, seconds=settings.key_seconds)
     buckets = Buckets(rate=settings.rate, burst=settings.burst, share=settings.workers)
     layers: tuple[Callable[[ASGIApp], ASGIApp], ...] = (
         lambda inner: Pressure(inner, settings=settings, metrics=service.metrics),
@@ -136,7 +154,12 @@ def _life(lifespan: Lifespan | None) -> Lifespan:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
-        async with lifespan(app) if lifespan else nullcontext():
+        upstream: Upstream | None = getattr(app.state, "upstream", None)
+        async with (
+            lifespan(app) if lifespan else nullcontext(),
+            app.state.mcp,
+            upstream.open() if upstream else nullcontext(),
+        ):
             refreshing = asyncio.create_task(keep_fresh(app.state.channels.line))
             try:
                 yield

@@ -48,6 +48,13 @@ CALLS: Mapping[str, tuple[Route, ...]] = {
         ("DELETE", _USER),
         *(("DELETE", f"{_USER}/{shelf}/{{id}}") for shelf in (*_SHELVES, "turns")),
     ),
+    "merge": (("POST", f"{_USER}/entities/merge"),),
+    "split": (("POST", f"{_USER}/entities/split"),),
+    "audit": (("GET", f"{_USER}/audit"),),
+    "progress": (("GET", f"{_USER}/progress"),),
+    "recipes": (("GET", "/v1/recipes"), ("GET", "/v1/recipes/{name}")),
+    "define_recipe": (("PUT", "/v1/recipes/{name}"),),
+    "reindex": (("POST", "/v1/reindex"), ("POST", f"{_USER}/reindex")),
     "settle": (("POST", "/v1/settle"), ("POST", f"{_USER}/settle")),
     "work_status": (("GET", f"{_USER}/work"),),
     "retry": (("POST", f"{_USER}/retry"),),
@@ -59,8 +66,6 @@ CALLS: Mapping[str, tuple[Route, ...]] = {
 
 WITHOUT_CALL: Mapping[Route, str] = {
     ("GET", "/metrics"): "counts of the service itself",
-    ("GET", "/v1/recipes"): "recipes are files of the package",
-    ("GET", "/v1/recipes/{name}"): "recipes are files of the package",
     ("POST", "/v1/telegram/webhook"): "a channel, by way of record",
     ("POST", "/v1/voice/elevenlabs/initiation"): "a channel, by way of context",
     ("POST", "/v1/voice/elevenlabs/post-call"): "a channel, by way of record",
@@ -74,6 +79,14 @@ IN_PROCESS: Mapping[str, str] = {
     "close": "the life of an engine",
     "flush": "the life of an engine",
     "for_tenant": "the key says which tenant",
+    "forget_again": "after a restore, which is done where the files are: recollect restore",
+    "scrub": "locks every user's tables: recollect scrub",
+    "retention": "the operator's: recollect retention",
+    "set_retention": "the operator's: recollect retention",
+    "retain": "the operator's, on a timer: recollect retain",
+    "events": "the operator's: recollect events",
+    "review": "PATCH a memory's status",
     "worker": "a worker is a process: recollect work",
+    "working": "work beside an application, in its own process",
 }
 """Calls that make no sense from afar, and why."""

@@ -41,6 +41,9 @@ STATUS: Mapping[type[RecollectError], int] = {
 """A class that is not listed is answered like the nearest one above it in the tree."""
 
 JSON = "application/json"
+OPENAI_PATHS = frozenset({"/v1/chat/completions", "/v1/responses", "/v1/models"})
+"""Paths that OpenAI's own clients call; they read errors in OpenAI's shape."""
+OPENAI_TYPES: Mapping[int, str] = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
 class BrokenRequest(errors.InvalidInput):
@@ -75,6 +78,16 @@ def body_of(kind: str, message: str, *, request_id: str) -> bytes:
     return json.dumps(shape, ensure_ascii=True).encode()
 
 
+def openai_body(error: RecollectError, *, status: int) -> bytes:
+    """The error as OpenAI's clients expect it."""
+    kind = OPENAI_TYPES.get(
+        status, "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
+    )
+    code = "context_length_exceeded" if isinstance(error, errors.ImpossibleBudget) else error.kind()
+    shape = {"error": {"message": message_of(error), "type": kind, "param": None, "code": code}}
+    return json.dumps(shape, ensure_ascii=True).encode()
+
+
 def request_id_of(scope: Scope) -> str:
     return str(scope.get("state", {}).get("request_id", ""))
 
@@ -82,7 +95,11 @@ def request_id_of(scope: Scope) -> str:
 def answer(error: RecollectError, scope: Scope) -> Response:
     """The error as a response."""
     status = status_of(error)
-    body = body_of(error.kind(), message_of(error), request_id=request_id_of(scope))
+    if scope.get("path") in OPENAI_PATHS:
+        status = HTTPStatus.BAD_REQUEST if status == HTTPStatus.UNPROCESSABLE_ENTITY else status
+        body = openai_body(error, status=status)
+    else:
+        body = body_of(error.kind(), message_of(error), request_id=request_id_of(scope))
     return Response(body, status_code=status, media_type=JSON, headers=headers_of(error, status=status))
 
 
@@ -102,7 +119,7 @@ def install(app: FastAPI) -> None:
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError), "registered for these"
-        return answer(_first(error), request.scope)
+        return answer(first_of(error), request.scope)
 
     async def routing(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException), "registered for these"
@@ -113,7 +130,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, routing)
 
 
-def _first(error: RequestValidationError) -> RecollectError:
+def first_of(error: RequestValidationError) -> RecollectError:
     """The first thing that is wrong with a request, in words; its value is not repeated."""
     first = error.errors()[0]
     if first["type"] == "json_invalid":

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.deliver.apikeys import SCOPES, ApiKey, Keys, is_token
 from recollect.deliver.apikeys import Scope as Permission
+from recollect.deliver.http import pages
 from recollect.deliver.http.buckets import Buckets
 from recollect.deliver.http.failures import send_error
 from recollect.deliver.http.metrics import Metrics
@@ -70,14 +71,17 @@ class Doorman:
         self._now = now
         self._believed: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
 
-    async def caller(self, headers: Mapping[bytes, bytes]) -> Caller:
-        """Who sends these headers, or AccessDenied."""
-        token = _token(headers)
-        if not token:
-            raise AccessDenied
-        caller = self._remembered(token) or await self._looked_up(token)
+    async def caller(self, headers: Mapping[bytes, bytes], *, page: bool = False) -> Caller:
+        """Who sends these headers, or AccessDenied. A page's caller may hold the key in a cookie."""
+        caller = await self.known(token_of(headers) or (pages.token_in(headers) if page else ""))
         acting = headers.get(ACTING_AS)
         return caller if acting is None else caller.acting_as(unquote(acting.decode("latin-1")))
+
+    async def known(self, token: str) -> Caller:
+        """Whose key this is, or AccessDenied."""
+        if not token:
+            raise AccessDenied
+        return self._remembered(token) or await self._looked_up(token)
 
     def _remembered(self, token: str) -> Caller | None:
         until, caller = self._believed.get(token, (0.0, None))
@@ -109,23 +113,27 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not is_open(scope["path"]):
+            page = pages.is_page(scope["path"])
             try:
-                caller = await self._doorman.caller(dict(scope["headers"]))
+                caller = await self._doorman.caller(dict(scope["headers"]), page=page)
                 scope["state"]["caller"] = caller
                 self._buckets.take(caller.key, rate=caller.rate)
             except RecollectError as error:
                 if isinstance(error, RateLimited):
                     self._metrics.refused.labels("rate").inc()
+                if page and isinstance(error, AccessDenied):
+                    await pages.to_sign_in(scope)(scope, receive, send)
+                    return
                 await send_error(error, scope, send)
                 return
         await self._app(scope, receive, send)
 
 
 def is_open(path: str) -> bool:
-    return path in OPEN or path in SIGNED
+    return path in OPEN or path in SIGNED or pages.is_open(path)
 
 
-def _token(headers: Mapping[bytes, bytes]) -> str:
+def token_of(headers: Mapping[bytes, bytes]) -> str:
     kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     return token.strip() if kind.lower() == "bearer" else headers.get(b"x-api-key", b"").decode("latin-1")
 

@@ -10,6 +10,8 @@ FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
+SECONDS_NAME = "recollect_request_seconds"
+
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -22,7 +24,7 @@ class Metrics:
             "recollect_requests", "Requests answered.", ("method", "route", "status"), registry=self._registry
         )
         self._seconds = Histogram(
-            "recollect_request_seconds",
+            SECONDS_NAME,
             "From a request's arrival to the end of its answer.",
             ("route",),
             buckets=SECONDS,
@@ -45,8 +47,20 @@ class Metrics:
 
     def page(self) -> bytes:
         """The counts in Prometheus' text format, over all processes of the service."""
+        return generate_latest(self._everywhere())
+
+    def latencies(self) -> dict[str, list[tuple[float, int]]]:
+        """For each route, how many requests took at most so many seconds."""
+        found: dict[str, list[tuple[float, int]]] = {}
+        for metric in self._everywhere().collect():
+            for sample in metric.samples if metric.name == SECONDS_NAME else ():
+                if sample.name == f"{SECONDS_NAME}_bucket":
+                    found.setdefault(sample.labels["route"], []).append((float(sample.labels["le"]), int(sample.value)))
+        return {route: sorted(buckets) for route, buckets in found.items()}
+
+    def _everywhere(self) -> CollectorRegistry:
         if FOLDER_VARIABLE not in os.environ:
-            return generate_latest(self._registry)
+            return self._registry
         everywhere = CollectorRegistry()
         MultiProcessCollector(everywhere)
-        return generate_latest(everywhere)
+        return everywhere

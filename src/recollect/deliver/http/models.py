@@ -96,6 +96,7 @@ class ContextRequest(Strict):
     tokenizer: Name | None = None
     inputs: dict[Words, Words] | None = None
     known: Known | None = None
+    keep: bool = Field(True, description="Without it no snapshot is kept, for a context that is only looked at.")
 
 
 class SearchRequest(Strict):
@@ -118,7 +119,7 @@ class BacktestRequest(Strict):
 
 
 class ForgetRequest(Strict):
-    """Exactly one of these."""
+    """Exactly one thing to forget."""
 
     turn: Name | None = None
     memory: Name | None = None
@@ -126,7 +127,25 @@ class ForgetRequest(Strict):
     lane: Name | None = None
     persona: Name | None = None
     before: Moment | None = None
+    origin: Origin | None = None
+    conversation: Name | None = None
+    speaker: Name | None = None
     everything: bool = False
+    dry_run: bool = Field(False, description="Only say what would be forgotten.")
+
+
+class MergeRequest(Strict):
+    """References or ids of entities that are one; the first stays."""
+
+    entities: Annotated[list[Name], Field(min_length=2, max_length=100)]
+
+
+class SplitRequest(Strict):
+    """A name of an entity that is somebody of their own, with these memories, or those whose turns use the name."""
+
+    entity: Name
+    name: Name
+    memories: Annotated[list[Name], Field(max_length=MOST_LISTED)] | None = None
 
 
 class NewPersona(Strict):

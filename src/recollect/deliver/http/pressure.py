@@ -9,7 +9,8 @@ import asyncio
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.deliver.http.failures import send_error
+from recollect.deliver.http import pages
+from recollect.deliver.http.failures import OPENAI_PATHS, send_error
 from recollect.deliver.http.gate import OPEN, SIGNED
 from recollect.deliver.http.metrics import Metrics
 from recollect.errors import Overloaded
@@ -62,8 +63,13 @@ class Turns:
         return mine.done() and not mine.cancelled()
 
 
+def _is_urgent(path: str) -> bool:
+    return path in URGENT or path in OPENAI_PATHS or pages.needs_no_turn(path)
+
+
 class Pressure:
-    """The layer that hands out turns."""
+    """The layer that hands out turns. Requests that are passed on mostly wait for another server; how many of them run is
+    limited where they are passed on."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, metrics: Metrics) -> None:
         self._app = app
@@ -71,7 +77,7 @@ class Pressure:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in URGENT:
+        if scope["type"] != "http" or _is_urgent(scope["path"]):
             await self._app(scope, receive, send)
             return
         if not await self._turns.take():

@@ -4,10 +4,15 @@ A process that serves is made from its settings alone, which reach it by its env
 """
 
 import asyncio
+import contextlib
 import ipaddress
 import os
+import socket
 import sys
 import tempfile
+import threading
+import time
+import webbrowser
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -20,12 +25,16 @@ from recollect.clock import system_clock
 from recollect.deliver.apikeys import Keys, digest_of, new_token
 from recollect.deliver.http import logs
 from recollect.deliver.http.app import create_app
+from recollect.deliver.http.connections import Impatient
 from recollect.deliver.http.metrics import FOLDER_VARIABLE
 from recollect.errors import InvalidInput
 from recollect.settings import Settings
 
 FACTORY = "recollect.deliver.http.serving:application"
-HEADERS_SECONDS = 10
+KEEP_ALIVE_SECONDS = 10
+START_SECONDS = 60
+"""How long one of several processes may be silent. While it imports what it needs it does not answer its supervisor, and on
+a busy machine that takes longer than the server's usual 5 s, after which it would be killed and started again, for ever."""
 CONNECTIONS = 1_000
 """Connections that one process holds open; more are answered 503 by the server itself."""
 
@@ -34,7 +43,16 @@ def application() -> FastAPI:
     """The service of this process's environment."""
     settings = Settings.read(os.environ)
     logs.configure(settings.log_level)
-    memory = Recollect(settings.data, recipe=settings.recipe, model=settings.model, tokenizer=settings.tokenizer)
+    memory = Recollect(
+        settings.data,
+        recipe=settings.recipe,
+        model=settings.model,
+        tokenizer=settings.tokenizer,
+        forgotten=settings.forgotten,
+        actor="service",
+        master_key=settings.found_master_key(),
+        keys=settings.keys,
+    )
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
@@ -44,11 +62,13 @@ def application() -> FastAPI:
     return create_app(memory, settings, lifespan=life)
 
 
-def serve(settings: Settings) -> None:
-    """Serves until the process is told to stop; running requests are finished first."""
+def serve(settings: Settings, *, browse: bool = False) -> None:
+    """Serves until the process is told to stop; running requests are finished first. `browse` opens the inspector."""
     settings, token = asyncio.run(admit(settings))
     if token is not None:
         announce(settings, token)
+    if browse:
+        threading.Thread(target=_browse, args=(settings, token), daemon=True).start()
     os.environ.update(settings.environment())
     with tempfile.TemporaryDirectory(prefix="recollect-metrics-") as folder:
         if settings.workers > 1:
@@ -64,7 +84,9 @@ def serve(settings: Settings) -> None:
             server_header=False,
             limit_concurrency=CONNECTIONS,
             backlog=256,
-            timeout_keep_alive=HEADERS_SECONDS,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_worker_healthcheck=START_SECONDS,
+            http=Impatient,
             timeout_graceful_shutdown=settings.stop_seconds,
         )
 
@@ -72,7 +94,7 @@ def serve(settings: Settings) -> None:
 async def admit(settings: Settings) -> tuple[Settings, str | None]:
     """The settings to serve with, and the key of this run if there is no other: on loopback one is made for the run,
     elsewhere a service without keys does not start."""
-    async with Recollect(settings.data) as memory:
+    async with Recollect(settings.data, master_key=settings.found_master_key(), keys=settings.keys) as memory:
         if await Keys(memory.catalog, clock=system_clock).any_valid():
             return settings, None
     if not is_loopback(settings.host):
@@ -87,9 +109,25 @@ def announce(settings: Settings, token: str) -> None:
     """Tells the person at the terminal, once, how to get in."""
     sys.stderr.write(
         f"There is no key yet, so here is one for this run alone:\n\n    {token}\n\n"
+        f"Look inside with a browser, the key is in the address:\n\n    {address(settings, token)}\n\n"
         f'  curl -H "Authorization: Bearer {token}" http://{settings.host}:{settings.port}/v1/users\n\n'
         "Make lasting ones with `recollect keys create`.\n"
     )
+
+
+def address(settings: Settings, token: str | None) -> str:
+    """The inspector's address. What stands behind the # stays in the browser: no server sees the key in it."""
+    base = f"http://{settings.host}:{settings.port}/"
+    return base if token is None else f"{base}#key={token}"
+
+
+def _browse(settings: Settings, token: str | None) -> None:
+    """Opens the inspector once the service listens; where there is no browser, its address was printed."""
+    for _ in range(100):
+        with contextlib.suppress(OSError), socket.create_connection((settings.host, settings.port), timeout=1):
+            webbrowser.open(address(settings, token))
+            return
+        time.sleep(0.1)
 
 
 def is_loopback(host: str) -> bool:

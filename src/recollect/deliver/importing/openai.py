@@ -71,7 +71,7 @@ def _turns(conversation: Raw, *, user: str, source: Source) -> Iterator[Turn]:
             continue
         chain = derived_id(chain, json.dumps(message, sort_keys=True, ensure_ascii=False))
         name = name or f"openai:{chain}"
-        said, parts = _content(message, called=called)
+        said, parts = content(message, called=called)
         if not said and not parts:
             source.skip("empty message")
             continue
@@ -93,7 +93,7 @@ def _seconds(message: Raw) -> float | None:
     return next((found for key in ("created_at", "created", "timestamp") if (found := number(message, key))), None)
 
 
-def _content(message: Raw, *, called: dict[str, str]) -> tuple[str, tuple[Part, ...]]:
+def content(message: Raw, *, called: dict[str, str]) -> tuple[str, tuple[Part, ...]]:
     given = message.get("content")
     if isinstance(given, str):
         said, shown = storable(given), []

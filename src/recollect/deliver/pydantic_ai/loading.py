@@ -22,13 +22,14 @@ from pydantic_ai.messages import (
 from recollect.types import Context, Json
 
 
-def before_the_message(context: Context, *, breakpoint: bool = False) -> list[ModelMessage]:
+def before_the_message(context: Context, *, breakpoints: bool = False) -> list[ModelMessage]:
     """The turns of the window and whatever else the context puts between them and the message.
 
-    With `breakpoint`, the last of the user's turns in the window ends in a cache point, for providers that take one.
+    With `breakpoints`, and if the context's beginning lasts, the last of the user's turns in the window ends in a cache
+    point, for providers that take one.
     """
     window = loaded(context.history)
-    if breakpoint:
+    if breakpoints and context.breakpoints:
         _mark_end(window)
     return window + loaded(context.messages[len(context.history) : -1])
 

@@ -64,7 +64,7 @@ class Memory(AbstractCapability[AgentDepsT]):
     tools: bool = False
     """Whether the model may search the memory and close open threads itself."""
     breakpoints: bool = True
-    """Whether the end of the window is marked for providers with prompt caches; others ignore it."""
+    """Whether the end of a window that lasts (recipe `companion-cached`) is marked for providers with prompt caches."""
     id: str | None = "recollect_memory"
 
     context: Context | None = field(default=None, init=False, repr=False)
@@ -133,7 +133,7 @@ class Memory(AbstractCapability[AgentDepsT]):
         self._live = ctx.messages
         self._outputs |= {tool.name for tool in request_context.model_request_parameters.output_tools}
         if self.context is not None and not self._given:
-            past = loading.before_the_message(self.context, breakpoint=self.breakpoints)
+            past = loading.before_the_message(self.context, breakpoints=self.breakpoints)
             request_context.messages = loading.system_first(request_context.messages, past)
         return request_context
 

@@ -50,6 +50,7 @@ class Line:
         self._deadline = deadline
         self._recipe = _deferred(recipe_book.load(RECIPE))
         self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._callers: dict[str, set[str]] = {}
         self._preparing: dict[str, asyncio.Task[None]] = {}
 
     async def ring(self, caller: str | None) -> Spoken:
@@ -85,16 +86,16 @@ class Line:
 
     def touched(self, user: str) -> None:
         """This user's memory has changed: a prompt that is kept for them is made anew, soon."""
-        for caller, kept in self._kept.items():
-            if kept.user == user and caller not in self._preparing:
+        for caller in self._callers.get(user, ()):
+            if caller not in self._preparing:
                 task = asyncio.get_running_loop().create_task(self._again(caller))
                 self._preparing[caller] = task
                 task.add_done_callback(lambda _, caller=caller: self._preparing.pop(caller, None))
 
     def drop(self, user: str) -> None:
         """Something of this user was forgotten: nothing that was made before is said again."""
-        for caller in [caller for caller, kept in self._kept.items() if kept.user == user]:
-            del self._kept[caller]
+        for caller in list(self._callers.get(user, ())):
+            self._let_go(caller)
             if caller in self._preparing:
                 self._preparing[caller].cancel()
 
@@ -124,13 +125,22 @@ class Line:
         user = await self._owner(caller)
         head = await self._memory.head(user=user)
         if head == 0:
-            self._kept.pop(caller, None)
+            self._let_go(caller)
             return None
         kept = Kept(user=user, prompt=await self._render(user), head=head)
+        self._let_go(caller)
         self._kept[caller] = kept
+        self._callers.setdefault(user, set()).add(caller)
         while len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
+            self._let_go(next(iter(self._kept)))
         return kept
+
+    def _let_go(self, caller: str) -> None:
+        kept = self._kept.pop(caller, None)
+        if kept is not None:
+            self._callers[kept.user].discard(caller)
+            if not self._callers[kept.user]:
+                del self._callers[kept.user]
 
     async def _render(self, user: str) -> CachedPrompt:
         now = self._clock()

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from recollect.errors import InvalidInput, MissingExtra, RecollectError
 
 if TYPE_CHECKING:
+    from openai import AsyncOpenAI
     from pydantic_ai import Agent
     from pydantic_ai.models import Model
 
@@ -45,6 +46,15 @@ class Asker:
     _agents: dict[type[BaseModel], "Agent[None, Any]"] = field(
         default_factory=dict[type[BaseModel], "Agent[None, Any]"]
     )
+    _known: "Model | str | None" = None
+    _clients: list["AsyncOpenAI"] = field(default_factory=list["AsyncOpenAI"])
+
+    async def close(self) -> None:
+        """Ends the connections to servers that were named by their address; asked again, they are opened again."""
+        clients, self._clients, self._known = self._clients, [], None
+        self._agents.clear()
+        for client in clients:
+            await client.close()
 
     async def ask(self, prompt: str, *, instructions: str, answer: type[A]) -> A:
         """The model's answer, or ModelFailed whatever went wrong with it."""
@@ -69,9 +79,11 @@ class Asker:
                 from pydantic_ai.settings import ModelSettings
             except ImportError as error:
                 raise MissingExtra("a model needs the extra: pip install 'recollect[pydantic-ai]'") from error
-            served = isinstance(self.model, str) and self.model.startswith(("http://", "https://"))
+            if self._known is None:
+                self._known = _model(self.model, self._clients)
+            served = bool(self._clients)
             self._agents[answer] = Agent(
-                _model(self.model),
+                self._known,
                 output_type=NativeOutput(answer) if served else answer,
                 instructions=instructions,
                 retries=self.limits.corrections,
@@ -82,26 +94,29 @@ class Asker:
         return self._agents[answer]
 
 
-def _model(model: object) -> "Model | str":
+def _model(model: object, clients: list["AsyncOpenAI"]) -> "Model | str":
     """What PydanticAI takes: a name, a model, or several with a fallback between them."""
     from pydantic_ai.models import Model
 
     if isinstance(model, Model):
-        return model
+        return cast("Model", model)
     if isinstance(model, str):
-        return _served(model) if model.startswith(("http://", "https://")) else model
+        return _served(model, clients) if model.startswith(("http://", "https://")) else model
     if isinstance(model, Sequence) and model:
         from pydantic_ai.models.fallback import FallbackModel
 
-        first, *others = (_model(one) for one in cast(Sequence[object], model))
+        first, *others = (_model(one, clients) for one in cast(Sequence[object], model))
         return FallbackModel(first, *others)
     raise InvalidInput(f"model={model!r} is neither a name, nor a PydanticAI model, nor several of them")
 
 
-def _served(url: str) -> "Model":
+def _served(url: str, clients: list["AsyncOpenAI"]) -> "Model":
     """The model behind an OpenAI-compatible server, such as `http://127.0.0.1:8080/v1#qwen`."""
+    from openai import AsyncOpenAI
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
     base, _, name = url.partition("#")
-    return OpenAIChatModel(name or "default", provider=OpenAIProvider(base_url=base, api_key="none"))
+    client = AsyncOpenAI(base_url=base, api_key="none", max_retries=0)
+    clients.append(client)
+    return OpenAIChatModel(name or "default", provider=OpenAIProvider(openai_client=client))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from recollect.ingest.secrets import find_secrets
@@ -19,10 +20,12 @@ _MOST: Final = 12
 _CONFIDED: Final = TABLE.pattern("confided")
 
 
+@lru_cache(maxsize=2_048)
 def extract(said: Said) -> Extraction:
     """What a turn of the user or the persona gives; tool output and system text give nothing.
 
-    A statement in which a secret stands is left out here, so that no later step has to know.
+    A statement in which a secret stands is left out here, so that no later step has to know. Several steps read the same
+    turn within a moment, so what was found is kept for a while.
     """
     if said.role == "user":
         found: Iterable[Candidate] = (*standing(said), *facts(said), *people(said), *events(said))

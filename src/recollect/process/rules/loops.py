@@ -40,7 +40,6 @@ def loops(said: Said) -> Iterator[LoopCandidate]:
 
 def _opened(sentence: str, *, said: Said, owner: Owner, other: Owner) -> LoopCandidate | None:
     """The one thing a sentence leaves open; the first kind that fits wins."""
-    at = due(sentence, now=said.now, zone=said.zone)
     kinds: tuple[tuple[LoopKind, re.Pattern[str], Owner, float], ...] = (
         ("commitment", _REMIND, other, 0.85),
         ("topic", _TOPIC, owner, 0.7),
@@ -56,6 +55,7 @@ def _opened(sentence: str, *, said: Said, owner: Owner, other: Owner) -> LoopCan
         about = plain_end(next((part for part in found.groups() if part), "")).strip(" .!,")
         if len(about) < 4 or (owner == "persona" and kind in {"habit", "friction"}):
             return None
+        at = due(sentence, now=said.now, zone=said.zone)
         loop = LoopCandidate(kind=kind, text=shortened(about, most=_LONGEST), owner=owes, due=at, confidence=confidence)
         if kind == "commitment" and at is None and pattern is _COMMITMENT:
             return _undated(loop, found)

@@ -6,6 +6,7 @@ from typing import Final
 
 from recollect.text.patterns import PatternTable
 from recollect.text.temporal import ranges
+from recollect.text.timewords import Tense
 
 __all__ = ["TABLE", "claims", "dated", "object_of", "plain_end", "sentences", "shortened", "third_person"]
 
@@ -94,11 +95,13 @@ def plain_end(text: str) -> str:
     return text
 
 
-def dated(text: str, *, at: datetime, zone: str) -> str:
+def dated(text: str, *, at: datetime, zone: str, tense: Tense | None = None) -> str:
     """A sentence that says "yesterday" means another day when it is read later: the day is added."""
     if _RELATIVE_DAY.search(text) is None:
         return text
-    days = [f"{found.start:%Y-%m-%d}" for found in ranges(text, now=at, zone=zone) if found.start.year > 1000]
+    days = [
+        f"{found.start:%Y-%m-%d}" for found in ranges(text, now=at, zone=zone, tense=tense) if found.start.year > 1000
+    ]
     return f"{text.rstrip()} [{days[0]}]" if days else text
 
 

@@ -9,9 +9,10 @@ unrelated pairs".
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recollect.recall.embed.topics import TOPICS
 from recollect.recall.vectors import Vectors
@@ -56,8 +57,12 @@ class Calibration:
     """(cosine, calibrated), both rising; straight lines between them."""
 
     def __call__(self, cosine: float) -> float:
+        return float(self.all(np.array([cosine]))[0])
+
+    def all(self, cosines: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        """The same for many at once."""
         places, values = zip(*self.points, strict=True)
-        return round(float(np.interp(cosine, places, values)), 6)
+        return np.round(np.interp(cosines, places, values), 6)
 
     def cosine(self, calibrated: float) -> float:
         """The cosine that has this calibrated similarity: what a threshold is turned into before a scan."""

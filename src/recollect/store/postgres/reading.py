@@ -14,6 +14,7 @@ from recollect.clock import from_micros, micros
 from recollect.store import base
 from recollect.store.base import Answers, Everything, Query, Scope
 from recollect.store.bm25 import distinct
+from recollect.store.codec import erased_name
 from recollect.store.postgres import rows
 from recollect.store.postgres.ranking import ranked
 from recollect.store.postgres.rows import Fetched, Values
@@ -229,6 +230,12 @@ def _log(query: base.Log, person: Person) -> Question:
     return Question(statements, read)
 
 
+def _erased(query: base.Erased, person: Person) -> Question:
+    names = {erased_name(name): name for name in query.ids}
+    ask = Statement(statement("erased"), {"user": person.id, "names": list(names)})
+    return Question((ask,), lambda fetched: frozenset(names[row[0]] for row in fetched[0]))
+
+
 def _counts(_: base.Counts, person: Person) -> Question:
     names = ("count_turns", "count_records", "count_snapshots", "size")
 
@@ -294,6 +301,7 @@ _TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
     base.Traces: _traces,
     base.Untraced: _untraced,
     base.Log: _log,
+    base.Erased: _erased,
     base.Counts: _counts,
     base.Cursors: _cursors,
     base.CurrentLease: _lease,

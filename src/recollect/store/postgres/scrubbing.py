@@ -1,48 +1,89 @@
-"""Making forgetting reach the disk.
+"""Scrubbing: leaves no byte of what was deleted on the server's disk.
 
-PostgreSQL only marks what was erased; the bytes stay in their pages until something else takes the place, and in the
-write-ahead log until its files go. Scrubbing writes every table of users anew, one partition at a time (each is locked
-while it is written), and lets the log begin a new file. The server then removes the old files, or reuses them under a new
-name where `wal_recycle` is on; replicas, archives and backups of the server are beyond its reach.
+A deleted row stays in its page until the page is rewritten, in the statistics that the planner keeps samples in, and in
+the write-ahead log until its files are gone. So the tables are rewritten (`VACUUM FULL`), the samples are taken anew and
+their table rewritten as well, and the log is moved on and its old files are removed. While a table's partition is
+rewritten, nobody reads or writes it, and the disk needs room for its copy; everything else goes on.
+
+Only a superuser may do the parts that concern the whole server. What could not be done is said in the answer.
 """
 
-from collections.abc import Callable
+import asyncio
+import time
+from collections.abc import Callable, Sequence
 
-from psycopg import errors
+import psycopg
 
+from recollect.store.base import Scrubbed
 from recollect.store.postgres.connections import Connection, query
-from recollect.store.postgres.layout import SCHEMA, USER_TABLES
+from recollect.store.postgres.layout import SCHEMA
+
+Progress = Callable[[int, int], None]
+_SAMPLES = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")
+_WAIT_SECONDS = 0.2
+_ROUNDS = 50
 
 
-async def scrub(connection: Connection, *, progress: Callable[[int, int], None] | None = None) -> tuple[str, ...]:
-    """Writes all user tables anew; what could not be done, in words."""
-    cursor = await connection.execute(
-        "select c.oid::regclass::text from pg_class c"
-        " where c.relnamespace = %s::regnamespace and c.relkind = 'r' and (c.relispartition or c.relname = any (%s))"
-        " order by 1",
-        (SCHEMA, list(USER_TABLES)),
-    )
-    tables = [row[0] for row in await cursor.fetchall()]
+async def scrub(connection: Connection, *, progress: Progress | None = None) -> Scrubbed:
+    """Rewrites everything that may hold deleted rows, on a connection of the owner outside any transaction."""
+    begun = time.monotonic()
+    await connection.execute("set statement_timeout = 0")
+    await connection.execute("set lock_timeout = 0")
+    left: list[str] = []
+    tables = await _tables(connection)
     for done, table in enumerate(tables, start=1):
         await connection.execute(query(f"vacuum (full, analyze) {table}"))
         if progress is not None:
             progress(done, len(tables))
-    return await _new_log(connection)
+    for table in _SAMPLES:
+        try:
+            await connection.execute(query(f"vacuum full {table}"))
+        except psycopg.errors.InsufficientPrivilege:
+            left.append(f"{table}: only a superuser may rewrite it")
+    left += await _drop_old_log(connection)
+    return Scrubbed(files=len(tables), seconds=time.monotonic() - begun, left=tuple(left))
 
 
-async def _new_log(connection: Connection) -> tuple[str, ...]:
-    left: list[str] = []
+async def _tables(connection: Connection) -> list[str]:
+    """Every table that holds rows of its own: partitions where there are any."""
+    cursor = await connection.execute(
+        "select c.oid::regclass::text from pg_class c"
+        " where c.relnamespace = %s::regnamespace and c.relkind = 'r' order by 1",
+        (SCHEMA,),
+    )
+    return [row[0] for row in await cursor.fetchall()]
+
+
+async def _drop_old_log(connection: Connection) -> Sequence[str]:
+    """Moves the write-ahead log on until no file that was there before is left: also those that were kept for reuse
+    hold old bytes. What is archived elsewhere stays there until the archive's own retention ends."""
     try:
-        # The first checkpoint still needs the file that is being written; the second does not.
-        for _ in range(2):
-            await connection.execute("select pg_switch_wal()")
-            await connection.execute("checkpoint")
-    except errors.InsufficientPrivilege:
-        left.append(
-            "the write-ahead log keeps what was erased until the server's next checkpoints: grant pg_checkpoint and"
-            " execute on pg_switch_wal() to the owner, or run CHECKPOINT as an administrator"
-        )
-    cursor = await connection.execute("show wal_recycle")
-    if await cursor.fetchone() == ("on",):
-        left.append("wal_recycle is on: files of the write-ahead log are reused with their old content in them")
-    return tuple(left)
+        await connection.execute("alter system set wal_recycle = off")
+        await connection.execute("select pg_reload_conf()")
+        try:
+            await asyncio.sleep(_WAIT_SECONDS)
+            before = await _log_files(connection)
+            for _ in range(_ROUNDS):
+                for _ in range(len(before)):
+                    await connection.execute("select pg_logical_emit_message(true, 'recollect', 'scrub')")
+                    await connection.execute("select pg_switch_wal()")
+                await connection.execute("checkpoint")
+                if not before & await _log_files(connection):
+                    return await _archived(connection)
+        finally:
+            await connection.execute("alter system reset wal_recycle")
+            await connection.execute("select pg_reload_conf()")
+    except psycopg.errors.InsufficientPrivilege:
+        return ["the write-ahead log: only a superuser may move it on; it is gone after the next checkpoints"]
+    return ["the write-ahead log: a replication slot or a standby holds on to its old files"]
+
+
+async def _log_files(connection: Connection) -> set[str]:
+    cursor = await connection.execute("select name from pg_ls_waldir()")
+    return {row[0] for row in await cursor.fetchall()}
+
+
+async def _archived(connection: Connection) -> Sequence[str]:
+    cursor = await connection.execute("select current_setting('archive_mode')")
+    mode = (await cursor.fetchone() or ("off",))[0]
+    return () if mode == "off" else ["the archive of the write-ahead log: its own retention ends it"]

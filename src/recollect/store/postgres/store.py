@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from recollect.errors import StoreError
-from recollect.store.base import Health
+from recollect.store.base import Health, Scrubbed
 from recollect.store.catalog import UserKey
 from recollect.store.postgres import backup as backups
-from recollect.store.postgres import neighbours
+from recollect.store.postgres import neighbours, scrubbing
 from recollect.store.postgres.catalog import PostgresCatalog
 from recollect.store.postgres.connections import Connection, Connections
 from recollect.store.postgres.faults import clear_errors
@@ -14,7 +14,6 @@ from recollect.store.postgres.inspection import inspect
 from recollect.store.postgres.migrating import migrate
 from recollect.store.postgres.neighbours import Vectors
 from recollect.store.postgres.reading import Person
-from recollect.store.postgres.scrubbing import scrub
 from recollect.store.postgres.user import PostgresUserStore
 from recollect.store.postgres.words import embedder_id
 
@@ -71,12 +70,10 @@ class PostgresStore:
                 await connection.execute("set statement_timeout = 0")
                 await neighbours.build(connection, vectors)
 
-    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> tuple[str, ...]:
-        """Writes all tables anew, so that no byte of what was erased is left in them; what stays out of reach, in words."""
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
         async with await self._connections.connect() as connection:
             with clear_errors(self._connections.settings):
-                await connection.execute("set statement_timeout = 0")
-                return await scrub(connection, progress=progress)
+                return await scrubbing.scrub(connection, progress=progress)
 
     async def restore_backup(self, source: str) -> int:
         """Fills this empty database from a folder that `backup` wrote; the number of users."""

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.errors import InvalidInput, StoreCorrupt, StoreUnavailable
+from recollect.errors import InvalidInput, KeyDestroyed, StoreCorrupt, StoreUnavailable
 from recollect.store.sqlite.datafile import put_in_place, remove
 from recollect.store.sqlite.driver import Connection, Secret, connect, no_secret, truncate_log
 from recollect.store.sqlite.failures import translating
@@ -48,7 +48,11 @@ class Copy:
         paths = await in_thread(begin)
         copied = 0
         for number, path in enumerate(paths, start=1):
-            target, key = self.target.user(path.stem), self.secret(path.stem)
+            try:
+                key = self.secret(path.stem)
+            except KeyDestroyed:
+                continue
+            target = self.target.user(path.stem)
             copied += await in_thread(lambda path=path, target=target, key=key: copy(path, target, key))
             if progress is not None:
                 progress(number, len(paths))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.clock import micros
-from recollect.errors import Conflict
+from recollect.errors import Conflict, KeyDestroyed
 from recollect.store.catalog import Document, UserKey
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection, Secret, connect
@@ -142,10 +142,11 @@ class SqliteCatalog:
         if not path.exists():
             return None
         if digest not in self._names:
-            with (
-                translating(path),
-                closing(connect(path, writes=False, key=self._secret(digest))) as connection,
-            ):
+            try:
+                key = self._secret(digest)
+            except KeyDestroyed:
+                return None
+            with translating(path), closing(connect(path, writes=False, key=key)) as connection:
                 identity = identity_of(connection, path)
             if identity.epoch < self._file.epoch(digest):
                 return None

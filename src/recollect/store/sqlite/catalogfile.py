@@ -45,3 +45,14 @@ class CatalogFile(SharedFile):
     def unfinished_burials(self) -> tuple[str, ...]:
         found = self.ask(lambda connection: connection.execute(_CATALOG["unfinished"]).fetchall())
         return tuple([digest for (digest,) in found])
+
+    def begin_scrub(self, digest: str) -> None:
+        """Durable before the erasure is, so that one that is cut short is finished later."""
+        self.write(lambda connection: connection.execute(_CATALOG["begin_scrub"], {"digest": digest}))
+
+    def end_scrub(self, digest: str) -> None:
+        self.write(lambda connection: connection.execute(_CATALOG["end_scrub"], {"digest": digest}), durable=False)
+
+    def unscrubbed(self) -> tuple[str, ...]:
+        found = self.ask(lambda connection: connection.execute(_CATALOG["unscrubbed"]).fetchall())
+        return tuple([digest for (digest,) in found])

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from recollect.errors import StoreCorrupt, StoreUnavailable
-from recollect.store.sqlite.driver import Connection, connect, truncate_log
+from recollect.store.sqlite.driver import Connection, close, connect, copy_log, truncate_log
 from recollect.store.sqlite.layout import companions_of, sync_folder
 from recollect.store.sqlite.migrate import Kind, migrate, migrations, newest, refuse_newer, schema_of
 
@@ -45,26 +45,36 @@ def open_writer(path: Path, kind: Kind, *, key: bytes | None = None) -> Connecti
     try:
         if schema_of(connection) == 0:
             raise StoreCorrupt(f"{path} is damaged (it has lost its schema); restore it from a backup")
+        if is_short(connection, path) and copy_log(connection) and is_short(connection, path):
+            raise StoreCorrupt(f"{path} is damaged (its end is cut off); restore it from a backup")
         migrate(connection, migrations(kind))
     except BaseException:
-        connection.close()
+        close(connection)
         raise
     return connection
 
 
-def open_reader(path: Path, kind: Kind, *, key: bytes | None = None) -> Connection | None:
-    """A connection that reads; None when the file must be brought up to date first."""
+def open_reader(path: Path, kind: Kind, *, key: bytes | None = None, checked: bool = False) -> Connection | None:
+    """A connection that reads; None when the file must be opened to write first, to bring it up to date or, unless it
+    was `checked` just now, to see whether its end is in the log."""
     connection = connect(path, writes=False, key=key)
     try:
         schema = schema_of(connection)
         refuse_newer(schema, newest(kind))
+        is_ready = schema == newest(kind) and (checked or not is_short(connection, path))
     except BaseException:
-        connection.close()
+        close(connection)
         raise
-    if schema == newest(kind):
+    if is_ready:
         return connection
-    connection.close()
+    close(connection)
     return None
+
+
+def is_short(connection: Connection, path: Path) -> bool:
+    """Whether the file ends before its last page. That page may be in the log still; otherwise it was cut off, and
+    SQLite would take what is missing for zeros."""
+    return path.stat().st_size < connection.pragma("page_count") * connection.pragma("page_size")
 
 
 def remove(path: Path) -> None:

@@ -6,8 +6,8 @@ would drop SQLite's locks.
 """
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -19,9 +19,6 @@ from recollect.errors import StoreUnavailable
 
 Value = int | float | str | bytes | None
 Bindings = Mapping[str, Value] | Sequence[Value]
-
-Secret = Callable[[str], bytes | None]
-"""The key that encrypts a user's file, by the user's digest; None leaves it plain."""
 
 OLDEST = (3, 51, 3)
 """SQLite 3.7.0 to 3.51.2 can corrupt a write-ahead log that several connections share."""
@@ -45,6 +42,14 @@ PRAGMA cache_size = -{CACHE_KIB};
 PRAGMA wal_autocheckpoint = {WAL_PAGES};
 PRAGMA journal_size_limit = {WAL_PAGES * PAGE_SIZE};
 """
+
+
+class Secret(Protocol):
+    """The keys that encrypt users' files, by the users' digests."""
+
+    def __call__(self, digest: str, *, create: bool = False) -> bytes | None:
+        """None leaves the file plain; KeyDestroyed when there was a key and is none any more."""
+        ...
 
 
 class Cursor(Protocol):
@@ -74,9 +79,9 @@ class Connection(Protocol):
     def close(self) -> None: ...
 
 
-def no_secret(_: str) -> bytes | None:
+def no_secret(digest: str, *, create: bool = False) -> bytes | None:
     """Nothing is encrypted."""
-    return None
+    del digest, create
 
 
 def version() -> str:
@@ -119,11 +124,12 @@ def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes
             if key is None:
                 _reserve(connection, _CHECKSUM_BYTES)
             connection.pragma("journal_mode", "WAL")
-        connection.execute(CONNECTION_SETTINGS)
+        # To the end: apsw runs no further than to the first statement that gives a row.
+        connection.execute(CONNECTION_SETTINGS).fetchall()
         if not writes:
             connection.pragma("query_only", 1)
     except BaseException:
-        connection.close()
+        close(connection)
         raise
     return connection
 
@@ -132,6 +138,13 @@ def _reserve(connection: Connection, size: int) -> None:
     """Keeps bytes free at the end of each page; a file that has pages already stays as it is."""
     number = ctypes.c_int(size)
     connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(number))
+
+
+def close(connection: Connection) -> None:
+    """Lets go of a connection. What a failing disk keeps SQLite from tidying up on the way stays in the log, as after
+    a crash, and is nobody's error."""
+    with suppress(apsw.FullError, apsw.IOError):
+        connection.close()
 
 
 def in_memory() -> Connection:
@@ -146,6 +159,15 @@ def truncate_log(connection: Connection) -> bool:
     except apsw.BusyError:
         return False
     return True
+
+
+def copy_log(connection: Connection) -> bool:
+    """Copies the write-ahead log into the file as far as readers and the disk allow; True when that was all of it."""
+    try:
+        frames, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except (apsw.FullError, apsw.IOError, apsw.BusyError):
+        return False
+    return frames == copied
 
 
 def scrub(connection: Connection) -> bool:

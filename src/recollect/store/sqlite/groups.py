@@ -94,37 +94,36 @@ class Groups:
             self._commit(key, waiting[:MOST])
 
 
-def commit(file: Writable, jobs: list[Job]) -> None:
-    """Commits a group and tells each job how it went. Never raises: an error belongs to the jobs."""
+def commit(file: Writable, jobs: list[Job]) -> bool:
+    """Commits a group and tells each job how it went; True when erasures were among them and are finished. Never
+    raises: an error belongs to the jobs."""
 
     def together(connection: Connection) -> list[tuple[Job, Done | Failed]]:
         return [(job, job.work(connection)) for job in jobs if job.begin()]
 
     outcomes = attempt(lambda: file.write(together))
     if isinstance(outcomes, Failed):
-        _fail(file, jobs, outcomes.error)
-        return
+        return _fail(file, jobs, outcomes.error)
     for job, done in outcomes:
         if isinstance(done, Failed):
             job.fail(done.error)
         elif not done.scrub:
             job.succeed(done.value)
     erasures = [(job, done) for job, done in outcomes if isinstance(done, Done) and done.scrub]
-    if erasures:
-        _scrub(file, erasures)
+    return bool(erasures) and _scrub(file, erasures)
 
 
-def _fail(file: Writable, jobs: list[Job], error: Exception) -> None:
+def _fail(file: Writable, jobs: list[Job], error: Exception) -> bool:
     """One bad write must not fail its whole group; a file or disk that fails fails everyone."""
     if len(jobs) == 1 or isinstance(error, StoreError):
         for job in jobs:
             job.fail(error)
-    else:
-        for job in jobs:
-            commit(file, [job])
+        return False
+    finished = [commit(file, [job]) for job in jobs]
+    return any(finished)
 
 
-def _scrub(file: Writable, erasures: list[tuple[Job, Done]]) -> None:
+def _scrub(file: Writable, erasures: list[tuple[Job, Done]]) -> bool:
     """An erasure is done when no byte of it is left; until then it fails, and erasing again tries again."""
     clean = attempt(file.scrub)
     if clean is False:
@@ -134,3 +133,4 @@ def _scrub(file: Writable, erasures: list[tuple[Job, Done]]) -> None:
             job.fail(clean.error)
         else:
             job.succeed(done.value)
+    return not isinstance(clean, Failed)

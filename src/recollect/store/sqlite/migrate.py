@@ -63,7 +63,7 @@ def _apply(connection: Connection, step: Migration) -> None:
     try:
         if schema_of(connection) < step.number:
             connection.execute(_RECORDS)
-            connection.execute(step.sql)
+            connection.execute(step.sql).fetchall()
             digest = sha256(step.sql.encode()).hexdigest()
             connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (step.number, step.name, digest))
             connection.execute(f"PRAGMA user_version = {step.number}")

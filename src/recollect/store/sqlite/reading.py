@@ -18,6 +18,7 @@ from recollect.store.base import (
     CurrentLease,
     Cursor,
     Cursors,
+    Erased,
     Everything,
     Head,
     Lease,
@@ -45,6 +46,7 @@ from recollect.store.base import (
     Untraced,
     Window,
 )
+from recollect.store.codec import erased_name
 from recollect.store.sqlite import rows
 from recollect.store.sqlite.driver import Connection, Value
 from recollect.store.sqlite.fulltext import matches
@@ -263,6 +265,12 @@ def _notes(connection: Connection, query: Notes) -> tuple[Note, ...]:
     return rows.built(rows.note, connection.execute(_BESIDE["notes"], values))
 
 
+def _erased(connection: Connection, query: Erased) -> frozenset[str]:
+    names = {erased_name(name): name for name in query.ids}
+    found = connection.execute(_BESIDE["erased"], {"names": json.dumps(list(names))})
+    return frozenset(names[name] for (name,) in found)
+
+
 _ANSWERS: dict[type[Query[Any]], Callable[[Connection, Any], Any]] = {
     Head: head,
     Window: _window,
@@ -279,6 +287,7 @@ _ANSWERS: dict[type[Query[Any]], Callable[[Connection, Any], Any]] = {
     Traces: traces,
     Untraced: untraced,
     Log: _log,
+    Erased: _erased,
     Counts: _counts,
     Cursors: _cursors,
     CurrentLease: _lease,

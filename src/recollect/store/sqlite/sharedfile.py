@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
+from recollect.errors import KeyDestroyed
 from recollect.store.sqlite import datafile
-from recollect.store.sqlite.driver import Connection, roll_back, scrub
+from recollect.store.sqlite.driver import Connection, Secret, close, no_secret, roll_back, scrub
 from recollect.store.sqlite.failures import is_of_the_file, translating
 from recollect.store.sqlite.layout import lock_of, make_folder
 from recollect.store.sqlite.migrate import Kind, newest, refuse_newer, schema_of
@@ -35,7 +36,7 @@ class SharedFile:
 
     kind: ClassVar[Kind]
 
-    def __init__(self, path: Path, *, secret: bytes | None = None) -> None:
+    def __init__(self, path: Path, *, secret: Secret = no_secret) -> None:
         self.path = path
         self._secret = secret
         self._sidecar = Sidecar(lock_of(path))
@@ -121,13 +122,15 @@ class SharedFile:
         if self._reader is not None and self._reader.inode == found:
             return self._reader.connection
         self._drop_reader()
-        while found is not None:
+        checked = (writer := self._writer) is not None and writer.inode == found
+        while found is not None and self._has_key():
             acknowledged = marked(self._sidecar.path)
-            connection = datafile.open_reader(self.path, self.kind, key=self._secret)
+            connection = datafile.open_reader(self.path, self.kind, key=self._key(), checked=checked)
             if connection is None:
-                self._upgrade()
+                self._check()
+                checked = True
             elif found != inode_of(self.path):
-                connection.close()
+                close(connection)
             elif self._accepts(connection, acknowledged):
                 self._reader = _Open(connection, found)
                 return connection
@@ -136,11 +139,23 @@ class SharedFile:
             found = inode_of(self.path)
         return None
 
-    def _upgrade(self) -> None:
-        """Brings the file up to date, under a descriptor of its own: the other belongs to whoever writes."""
+    def _key(self, *, create: bool = False) -> bytes | None:
+        return self._secret(self.path.stem, create=create)
+
+    def _has_key(self) -> bool:
+        """False for a file whose key was destroyed: nobody will ever read it, so it counts as not there."""
+        try:
+            self._key()
+        except KeyDestroyed:
+            return False
+        return True
+
+    def _check(self) -> None:
+        """Opens the file as a writer does, which brings it up to date and refuses one that is cut off. Under a
+        descriptor of its own: the other belongs to whoever writes."""
         sidecar = Sidecar(lock_of(self.path))
         with closing(sidecar), sidecar.held():
-            datafile.open_writer(self.path, self.kind, key=self._secret).close()
+            close(datafile.open_writer(self.path, self.kind, key=self._key()))
 
     def _current_writer(self) -> Connection:
         """Of the file that stands in the folder now, or of a new one."""
@@ -148,14 +163,14 @@ class SharedFile:
         if self._writer is not None and self._writer.inode == found:
             return self._writer.connection
         self._drop_writer()
-        if found is not None:
-            connection = datafile.open_writer(self.path, self.kind, key=self._secret)
+        if found is not None and self._has_key():
+            connection = datafile.open_writer(self.path, self.kind, key=self._key())
             if self._accepts(connection, marked(self._sidecar.path)):
                 self._writer = _Open(connection, found)
                 return connection
         self._sidecar.mark(0)
-        datafile.create(self.path, self.kind, key=self._secret, fill=self._fill)
-        connection = datafile.open_writer(self.path, self.kind, key=self._secret)
+        datafile.create(self.path, self.kind, key=self._key(create=True), fill=self._fill)
+        connection = datafile.open_writer(self.path, self.kind, key=self._key())
         self._writer = _Open(connection, inode_of(self.path))
         return connection
 
@@ -166,18 +181,18 @@ class SharedFile:
             accepted = self._is_current(connection, acknowledged)
         finally:
             if not accepted:
-                connection.close()
+                close(connection)
         return accepted
 
     def _drop_reader(self) -> None:
         dropped, self._reader = self._reader, None
         if dropped is not None:
-            dropped.connection.close()
+            close(dropped.connection)
 
     def _drop_writer(self) -> None:
         dropped, self._writer = self._writer, None
         if dropped is not None:
-            dropped.connection.close()
+            close(dropped.connection)
 
     def _close_connections(self) -> None:
         self._drop_reader()

@@ -2,12 +2,13 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import StoreUnavailable
-from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, Written
+from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, Written
 from recollect.store.catalog import UserKey
 from recollect.store.sqlite import datafile, driver
 from recollect.store.sqlite.attempt import Failed, attempt
@@ -22,7 +23,7 @@ from recollect.store.sqlite.openfiles import OpenFiles
 from recollect.store.sqlite.reading import answer
 from recollect.store.sqlite.restoring import restore
 from recollect.store.sqlite.threads import Threads
-from recollect.store.sqlite.userfile import UserFile
+from recollect.store.sqlite.userfile import SharedUserFile, UserFile
 from recollect.store.sqlite.writing import apply
 
 OPEN_FILES = 64
@@ -72,6 +73,20 @@ class SqliteStore:
                 datafile.remove(path)
                 sync_folder(path.parent)
             self._file.finish_burial(digest)
+        for digest in self._file.unscrubbed():
+            self._finish_scrub(digest)
+
+    def _finish_scrub(self, digest: str) -> None:
+        """An erasure of another life of this process: its bytes go before anything else is done."""
+        path = self._layout.user(digest)
+        if path.exists():
+            file = SharedUserFile(path, secret=self._secret)
+            try:
+                if not file.scrub():
+                    return
+            finally:
+                file.close()
+        self._file.end_scrub(digest)
 
     async def close(self) -> None:
         """Waits for what has begun; hints are written, files closed."""
@@ -117,6 +132,22 @@ class SqliteStore:
         copy = Copy(self._layout, Layout.of(target), secret=self._secret)
         return await copy.make(self._writers.run, progress=progress)
 
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
+        """Erasing and wiping leave nothing by themselves here, so this is for what another program did to the files."""
+        begun = time.monotonic()
+        digests = [path.stem for path in self._layout.all_users()]
+        left: list[str] = []
+        for done, digest in enumerate(digests, start=1):
+            await self._writers.run(lambda digest=digest: self._file.begin_scrub(digest))
+            await self._writers.run(lambda digest=digest: self._finish_scrub(digest))
+            if progress is not None:
+                progress(done, len(digests))
+        unfinished = await self._writers.run(self._file.unscrubbed)
+        left += [f"users/{digest}: a reader holds on to its log" for digest in unfinished]
+        if not await self._writers.run(self._file.scrub):
+            left.append("catalog.db: a reader holds on to its log")
+        return Scrubbed(files=len(digests) + 1, seconds=time.monotonic() - begun, left=tuple(left))
+
     # --- for its users ---------------------------------------------------------------------------------------------
 
     async def read(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
@@ -145,7 +176,12 @@ class SqliteStore:
 
     def _commit(self, key: UserKey, jobs: list[Job]) -> None:
         with self._files.borrow(key) as file:
-            commit(file, jobs)
+            if commit(file, jobs):
+                self._file.end_scrub(key.digest)
+
+    def will_scrub(self, key: UserKey) -> None:
+        """Called before an erasure commits, under the user's lock."""
+        self._file.begin_scrub(key.digest)
 
     async def wipe(self, key: UserKey) -> None:
         await self._writers.run(lambda: self._wipe(key))
@@ -161,7 +197,7 @@ class SqliteStore:
             self._layout.user(digest),
             key,
             epoch=lambda: self._file.epoch(digest),
-            secret=self._secret(digest),
+            secret=self._secret,
         )
 
 
@@ -208,14 +244,18 @@ class SqliteUser:
             change = attempt(lambda: decide(answers))
             if isinstance(change, Failed):
                 return change
-            return Done(apply(connection, change), scrub=_must_scrub(change))
+            if scrub := _must_scrub(change):
+                self._store.will_scrub(self._key)
+            return Done(apply(connection, change), scrub=scrub)
 
         return await self._store.write(self._key, work)
 
     async def restore(self, entries: Sequence[LogEntry]) -> None:
         def work(connection: Connection) -> Done | Failed:
+            if scrub := any(entry.op == "erase" for entry in entries):
+                self._store.will_scrub(self._key)
             restore(connection, entries)
-            return Done(None, scrub=any(entry.op == "erase" for entry in entries))
+            return Done(None, scrub=scrub)
 
         await self._store.write(self._key, work)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from recollect.errors import StoreCorrupt
 from recollect.store.catalog import UserKey
 from recollect.store.sqlite import datafile
-from recollect.store.sqlite.driver import Connection
+from recollect.store.sqlite.driver import Connection, Secret, no_secret
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import sync_folder
 from recollect.store.sqlite.migrate import Kind
@@ -33,12 +33,18 @@ def identity_of(connection: Connection, path: Path) -> Identity:
         raise StoreCorrupt(f"{path} is damaged (it does not say whose it is); restore it from a backup") from error
 
 
+class SharedUserFile(SharedFile):
+    """A user's file of which only the digest is known: good for cleaning it, not for reading it."""
+
+    kind: ClassVar[Kind] = "user"
+
+
 class UserFile(SharedFile):
     """`epoch` says how often the user was wiped so far; a file of an earlier life is a remnant and is never read."""
 
     kind: ClassVar[Kind] = "user"
 
-    def __init__(self, path: Path, key: UserKey, *, epoch: Callable[[], int], secret: bytes | None = None) -> None:
+    def __init__(self, path: Path, key: UserKey, *, epoch: Callable[[], int], secret: Secret = no_secret) -> None:
         super().__init__(path, secret=secret)
         self.key = key
         self._epoch = epoch

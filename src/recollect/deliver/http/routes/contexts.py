@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from recollect import Recipe, pages
+from recollect import Recipe, Recollect, pages
 from recollect.assemble import recipe_book
 from recollect.assemble.diff import Difference
 from recollect.assemble.replaying import Trial
@@ -20,10 +20,12 @@ from recollect.deliver.http.models import (
     Name,
     Receipt,
     SearchRequest,
+    Value,
+    Words,
     given,
     reply,
 )
-from recollect.deliver.http.subjects import Consulting, Reading, Subject, subject_of
+from recollect.deliver.http.subjects import Administering, Consulting, Reading, Subject, subject_of
 from recollect.errors import InvalidInput, NotFound
 from recollect.pages import Page
 from recollect.store.base import StoredSnapshot
@@ -41,7 +43,7 @@ async def context(request: Request, body: ContextRequest) -> Response:
     subject = subject_of(request, user=body.user, scope="read")
     asked: dict[str, Any] = given(body) | {"user": subject.user}
     if body.recipe is not None:
-        asked["recipe"] = recipe_of(body.recipe)
+        asked["recipe"] = await recipe_of(body.recipe, subject.memory)
     return reply(await subject.memory.context(**asked), Context)
 
 
@@ -109,7 +111,7 @@ async def backtest(subject: Reading, body: BacktestRequest) -> Response:
     """Another recipe over the recorded conversation: for each of the user's turns, the context it would have had."""
     trials = await subject.memory.backtest(
         user=subject.user,
-        recipe=recipe_of(body.recipe),
+        recipe=await recipe_of(body.recipe, subject.memory),
         persona=body.persona,
         lane=body.lane,
         limit=body.limit,
@@ -120,24 +122,40 @@ async def backtest(subject: Reading, body: BacktestRequest) -> Response:
 @router.get("/v1/recipes", response_model=list[Recipe])
 async def recipes(tenancy: Consulting) -> Response:
     """The recipes that can be named."""
-    return reply([recipe_book.load(name) for name in recipe_book.names()], list[Recipe])
+    return reply(await tenancy.memory.recipes(), list[Recipe])
 
 
 @router.get("/v1/recipes/{name}", response_model=Recipe)
 async def recipe(tenancy: Consulting, name: Name) -> Response:
     """One recipe with all its numbers."""
-    if name not in recipe_book.names():
+    found = await _named(name, tenancy.memory)
+    if found is None:
         raise NotFound
-    return reply(recipe_book.load(name), Recipe)
+    return reply(found, Recipe)
 
 
-def recipe_of(given: str | dict[str, Json]) -> Recipe:
+@router.put("/v1/recipes/{name}", response_model=Recipe)
+async def define_recipe(tenancy: Administering, name: Name, body: dict[Words, Value]) -> Response:
+    """Keeps a recipe of the application's own under its name; every definition is a version."""
+    given = recipe_book.check({**body, "name": name})
+    return reply(await tenancy.memory.define_recipe(given), Recipe)
+
+
+async def recipe_of(given: str | dict[str, Json], memory: Recollect) -> Recipe:
     """A recipe by its name or as a value; never a file of the server."""
     if isinstance(given, dict):
         return recipe_book.check(given)
-    if given not in recipe_book.names():
-        raise InvalidInput(f"recipe: there is none called {given!r}; there are {', '.join(recipe_book.names())}")
-    return recipe_book.load(given)
+    found = await _named(given, memory)
+    if found is None:
+        names = ", ".join(recipe.name for recipe in await memory.recipes())
+        raise InvalidInput(f"recipe: there is none called {given!r}; there are {names}")
+    return found
+
+
+async def _named(name: str, memory: Recollect) -> Recipe | None:
+    if name in recipe_book.names():
+        return recipe_book.load(name)
+    return next((recipe for recipe in await memory.recipes() if recipe.name == name), None)
 
 
 def _receipt(snapshot: StoredSnapshot) -> Receipt:

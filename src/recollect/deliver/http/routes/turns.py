@@ -60,6 +60,9 @@ async def turns(
     until: Annotated[Moment | None, Query()] = None,
     known: Annotated[Known | None, Query()] = None,
     after: Annotated[Known, Query(description="The `place` of a turn, to begin behind it.")] = 0,
+    before: Annotated[
+        Known | None, Query(description="The `place` of a turn: the newest that stand before it, without a cursor.")
+    ] = None,
     limit: paging.Limit = paging.DEFAULT,
     cursor: paging.Cursor = None,
 ) -> Response:
@@ -76,8 +79,9 @@ async def turns(
         after=begin,
         limit=limit,
         known=known,
+        before=before,
     )
-    more = pages.pack(found[-1].place) if id is None and len(found) >= limit else None
+    more = pages.pack(found[-1].place) if id is None and before is None and len(found) >= limit else None
     return reply(Page[StoredTurn](items=found, next=more), Page[StoredTurn])
 
 

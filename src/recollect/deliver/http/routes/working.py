@@ -1,12 +1,15 @@
-"""The work behind the answers: run what is due now, see where it stands, try again what failed."""
+"""The work behind the answers: run what is due now, see where it stands, try again what failed, look after what it made."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from recollect.deliver.http.models import Done, Name, reply
+from recollect.deliver.http.models import Done, MergeRequest, Name, SplitRequest, reply
 from recollect.deliver.http.subjects import Administering, Changing, Reading
+from recollect.process.auditing import Audit
+from recollect.types import Entity
+from recollect.work.progress import SessionState
 from recollect.work.status import Status
 from recollect.work.worker import Settled
 
@@ -37,3 +40,40 @@ async def retry(
 ) -> Response:
     """Makes steps that were given up due again."""
     return reply(Done(count=await subject.memory.retry(user=subject.user, step=step)), Done)
+
+
+@router.post("/v1/reindex", response_model=dict[str, int])
+async def reindex_all(tenancy: Administering) -> Response:
+    """Writes the vectors that the embedder has not made yet, of all users of the tenant; how many each."""
+    return reply(await tenancy.memory.reindex(), dict[str, int])
+
+
+@router.post("/v1/users/{user}/reindex", response_model=dict[str, int])
+async def reindex(subject: Changing) -> Response:
+    """Writes the user's vectors that the embedder has not made yet."""
+    return reply(await subject.memory.reindex(user=subject.user), dict[str, int])
+
+
+@router.get("/v1/users/{user}/progress", response_model=SessionState)
+async def progress(subject: Reading, persona: Annotated[Name | None, Query()] = None) -> Response:
+    """How far the conversation with a persona has come."""
+    return reply(await subject.memory.progress(user=subject.user, persona=persona), SessionState)
+
+
+@router.get("/v1/users/{user}/audit", response_model=Audit)
+async def audit(subject: Reading) -> Response:
+    """What share of the user's memory is doubled, unsupported, stale, held back, or secret."""
+    return reply(await subject.memory.audit(user=subject.user), Audit)
+
+
+@router.post("/v1/users/{user}/entities/merge", response_model=Entity)
+async def merge(subject: Changing, body: MergeRequest) -> Response:
+    """Makes these entities one, the first of them; every memory, card and alias follows."""
+    return reply(await subject.memory.merge(user=subject.user, entities=body.entities), Entity)
+
+
+@router.post("/v1/users/{user}/entities/split", response_model=Entity)
+async def split(subject: Changing, body: SplitRequest) -> Response:
+    """Makes a name of an entity somebody of their own."""
+    made = await subject.memory.split(user=subject.user, entity=body.entity, name=body.name, memories=body.memories)
+    return reply(made, Entity)

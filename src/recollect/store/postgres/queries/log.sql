@@ -24,6 +24,12 @@ where e.user_id = %(user)s and e.seq > %(after)s
 order by e.seq
 limit %(limit)s
 
+-- name: erased
+-- Which of these hashes of ids stand in the log as erased.
+select distinct e.id
+from endings e
+where e.user_id = %(user)s and e.op = 'erase' and e.id = any (%(names)s::text[])
+
 -- name: register
 insert into users (user_id, tenant, name) values (%(user)s, %(tenant)s, %(name)s)
 on conflict do nothing

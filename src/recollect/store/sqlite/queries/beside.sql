@@ -50,3 +50,7 @@ SELECT hash, text FROM blobs WHERE hash IN (SELECT value FROM json_each(:hashes)
 SELECT name, body, expires FROM notes
 WHERE name IN (SELECT value FROM json_each(:names)) OR (name >= :prefix AND name < :beyond)
 ORDER BY name
+
+-- name: erased
+-- Which of these hashes of ids stand in the log as erased.
+SELECT DISTINCT id FROM endings WHERE op = 'erase' AND id IN (SELECT value FROM json_each(:names))

@@ -15,7 +15,7 @@ ORDER BY version
 
 -- name: kinds
 -- Which tenants have documents of which kinds.
-SELECT DISTINCT tenant, kind FROM documents ORDER BY tenant, kind
+SELECT DISTINCT tenant, kind FROM documents WHERE tenant <> '' ORDER BY tenant, kind
 
 -- name: add_document
 -- A version of a document.
@@ -37,6 +37,19 @@ DELETE FROM hints WHERE digest = ?
 -- name: due
 -- Whose hint is due, the longest waiting first.
 SELECT digest FROM hints WHERE due <= :now ORDER BY due, digest LIMIT :limit
+
+-- name: begin_scrub
+-- Something of a user is being erased, from now on; a document of no tenant, so that nobody reads it as theirs.
+INSERT OR IGNORE INTO documents (tenant, kind, name, version, recorded_at, body)
+VALUES ('', 'scrub', :digest, 1, 0, '')
+
+-- name: end_scrub
+-- No byte of what was erased is left.
+DELETE FROM documents WHERE tenant = '' AND kind = 'scrub' AND name = :digest
+
+-- name: unscrubbed
+-- Users of whose erasures some bytes may be left.
+SELECT name FROM documents WHERE tenant = '' AND kind = 'scrub' ORDER BY name
 
 -- name: epoch
 -- How often a user was wiped.

@@ -33,10 +33,11 @@ WHERE seq IN (SELECT seq FROM record_sources WHERE turn IN (SELECT value FROM js
 ORDER BY seq
 
 -- name: by_entity
--- Versions of one noun, visible at :known, that name any of these entities, newest first.
+-- Versions of one noun, visible at :known, that name any of these entities, newest first. The plus signs keep the planner from
+-- reading every version of the noun, by an index, instead of the few that are named.
 SELECT {columns} FROM records
 WHERE seq IN (SELECT seq FROM record_entities WHERE ref IN (SELECT value FROM json_each(:refs)))
-    AND noun = :noun AND seq <= :known AND (retired IS NULL OR retired > :known)
+    AND +noun = :noun AND +seq <= :known AND (+retired IS NULL OR +retired > :known)
     AND (:any_persona OR persona IS :persona OR (:shared AND persona IS NULL))
     AND (:any_status OR status IN (SELECT value FROM json_each(:statuses)))
 ORDER BY at DESC, seq DESC

@@ -1,0 +1,46 @@
+"""Recall through the engine on the development sets: `recollect eval`, with the means kept in `bench/results/`.
+
+RECOLLECT_EVAL_DATA=… python -m bench.evaluation [--sets locomo-dev …] [--embedder onnx:e5-small-v2] [--first 10]
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+from bench.dev_sets import SETS, path
+from bench.measuring import RESULTS, save
+from recollect.deliver.cli import main as recollect
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
+    parser.add_argument("--embedder", default="static")
+    parser.add_argument("--first", type=int, help="only so many conversations of each set")
+    options = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    output = RESULTS / f"evaluation-{options.embedder.replace(':', '-')}.json"
+    some = ["--first", str(options.first)] if options.first else []
+    files = [str(path(name)) for name in options.sets]
+    if code := recollect(["eval", *files, "--embedder", options.embedder, "--output", str(output), *some]):
+        sys.exit(code)
+    save("evaluation", [{"embedder": options.embedder, **_means(report)} for report in _reports(output)])
+
+
+def _reports(output: Path) -> list[dict[str, Any]]:
+    return cast(list[dict[str, Any]], json.loads(output.read_text(encoding="utf-8")))
+
+
+def _means(report: dict[str, Any]) -> dict[str, object]:
+    lines = report["overall"]["lines"]
+    return {
+        "set": report["name"],
+        "questions": report["questions"],
+        **{line["metric"]: {side: line[side] for side in ("ours", "bm25", "gain")} for line in lines},
+    }
+
+
+if __name__ == "__main__":
+    main()

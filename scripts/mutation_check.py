@@ -1,0 +1,176 @@
+"""Does the suite bite? Each mutation takes one protection out of a copy of the sources; a test that should notice must fail.
+
+    python scripts/mutation_check.py            all mutations
+    python scripts/mutation_check.py filter     those whose name holds "filter"
+
+The working tree is never touched. A mutation that no longer applies is an error: the code it was made for has changed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIED = ("src", "tests", "scripts", "docs", "bench", "examples", "pyproject.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """`pattern` in `file` becomes `replacement`; `tests` must then fail."""
+
+    name: str
+    file: str
+    pattern: str
+    replacement: str
+    tests: Sequence[str]
+    everywhere: bool = False
+
+
+ISOLATION = "tests/promises/test_isolation.py::test_no_user_ever_sees_another_ones_word"
+SQL = "src/recollect/store/postgres/queries"
+NO_WALL = ("src/recollect/store/postgres/layout.py", r'_MINE = "user_id = .*"', '_MINE = "true"')
+
+MUTATIONS = (
+    Mutation(
+        "user filter of turns (PostgreSQL)",
+        f"{SQL}/turns.sql",
+        r"t\.user_id = %\(user\)s and ",
+        "",
+        [f"{ISOLATION}[postgres]"],
+        everywhere=True,
+    ),
+    Mutation(
+        "user filter of records (PostgreSQL)",
+        f"{SQL}/records.sql",
+        r"t\.user_id = %\(user\)s and ",
+        "",
+        [f"{ISOLATION}[postgres]"],
+        everywhere=True,
+    ),
+    Mutation(
+        "user filter of snapshots (PostgreSQL)",
+        f"{SQL}/log.sql",
+        r"s\.user_id = %\(user\)s and s\.id",
+        "s.id",
+        [f"{ISOLATION}[postgres]"],
+    ),
+    Mutation(
+        "user in the file's name (embedded)",
+        "src/recollect/store/catalog.py",
+        r"len\(tenant\)\.to_bytes\(4, \"big\"\) \+ tenant \+ user",
+        'len(tenant).to_bytes(4, "big") + tenant + user[:4]',
+        [f"{ISOLATION}[sqlite]"],
+    ),
+    Mutation(
+        "user in the recall cache",
+        "src/recollect/recall/traces.py",
+        r"rows = self\._users\.get\(key\)",
+        "rows = next(iter(self._users.values()), None)",
+        ["tests/promises/test_isolation.py"],
+    ),
+    Mutation(
+        "escaping of stored text",
+        "src/recollect/ingest/escaping.py",
+        r"if _BRACKET\.search\(text\) is None:",
+        "if True:",
+        ["tests/assemble/test_attacks.py", "tests/assemble/test_render.py"],
+    ),
+    Mutation(
+        "secure_delete and the rewrite after erasing",
+        "src/recollect/store/sqlite/driver.py",
+        r'(?s)PRAGMA secure_delete = ON;(.*)    connection\.execute\("VACUUM"\)\n',
+        r"PRAGMA secure_delete = OFF;\1",
+        ["tests/store/sqlite/test_forgotten_bytes.py"],
+    ),
+    Mutation(
+        "FTS5 secure-delete and the rewrite",
+        "src/recollect/store/sqlite/driver.py",
+        r'    connection\.execute\("VACUUM"\)\n',
+        "",
+        ["tests/store/sqlite/test_forgotten_bytes.py", "tests/promises/test_forgetting.py"],
+    ),
+    Mutation(
+        "a sync at every commit",
+        "src/recollect/store/sqlite/driver.py",
+        r"PRAGMA synchronous = FULL;",
+        "PRAGMA synchronous = NORMAL;",
+        ["tests/faults/test_f02_power_loss.py::test_no_acknowledged_turn_is_lost_when_the_power_fails"],
+    ),
+    Mutation(
+        "running work fenced off by forgetting",
+        "src/recollect/assemble/forgetting.py",
+        r"lease=_fence\(answers\[leased\], now=now\),",
+        "",
+        ["tests/promises/test_forgetting.py::test_work_under_way_does_not_write_it_back"],
+    ),
+    Mutation(
+        "what was forgotten stays away",
+        "src/recollect/ingest/record.py",
+        r"entry\.id in there or entry\.id not in answers\[erased\]",
+        "True",
+        ["tests/promises/test_forgetting.py::test_a_delivery_that_comes_again_does_not_bring_it_back"],
+    ),
+)
+
+
+def mutated(source: Path, mutation: Mutation) -> str | None:
+    """The changed text; None when the pattern is not there."""
+    text, found = re.subn(
+        mutation.pattern, mutation.replacement, source.read_text("utf-8"), count=0 if mutation.everywhere else 1
+    )
+    return text if found else None
+
+
+def check(mutation: Mutation, folder: Path) -> str:
+    """What came of it: `caught`, or what is wrong."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif source.exists():
+            shutil.copy2(source, folder / name)
+    target = folder / mutation.file
+    text = mutated(target, mutation)
+    if text is None:
+        return "DOES NOT APPLY"
+    target.write_text(text, "utf-8")
+    if mutation.file.startswith(SQL):
+        # The database's own wall would catch it; what is tested here is that the filter alone is tested.
+        wall = folder / NO_WALL[0]
+        wall.write_text(re.sub(NO_WALL[1], NO_WALL[2], wall.read_text("utf-8")), "utf-8")
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutation.tests]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": "src", "RECOLLECT_TEST_NO_SHRINKING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 1:
+        return "caught"
+    return "NOT CAUGHT" if done.returncode == 0 else f"COULD NOT RUN: {done.stdout[-400:]}"
+
+
+def main(wanted: Sequence[str]) -> int:
+    failed = 0
+    for mutation in MUTATIONS:
+        if wanted and not any(word in mutation.name for word in wanted):
+            continue
+        with tempfile.TemporaryDirectory(prefix="recollect-mutation-") as folder:
+            outcome = check(mutation, Path(folder))
+        failed += outcome != "caught"
+        print(f"without {mutation.name}: {outcome}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

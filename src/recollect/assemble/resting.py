@@ -1,0 +1,110 @@
+"""What rests on what: the records that go when turns or records are forgotten, and what must be learnt anew. Pure.
+
+A record goes when a turn it rests on goes, even if other turns say the same: its words may be those of the forgotten turn.
+The other turns are then read again, so what they state by themselves is remembered still. A summary goes when it covers
+a forgotten turn, whether or not it says on which sentence it rests. What hangs on a record goes with it: the episode of an
+event, the thought about a loop, the fold that repeats a fact, the name that nobody else has said.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.ids import derived_id
+from recollect.process.folding import fold_of
+from recollect.process.thoughts import thought_id
+from recollect.types import Entity, Episode, Loop, Memory, Record, StoredTurn, Summary
+
+STAYS = frozenset({"session", "profile", "state", "progress"})
+"""Nouns that hold times and numbers of the work, or what the application set; they go only when they are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fall:
+    """What goes and what follows. `again` are turns to read anew; only the ids in `back` may return from them."""
+
+    gone: Mapping[str, Record]
+    again: tuple[str, ...]
+    back: tuple[str, ...]
+    rewritten: tuple[Memory, ...]
+
+
+def fall(
+    turns: Sequence[StoredTurn], named: Sequence[Record], resting: Sequence[Record], live: Sequence[Record]
+) -> Fall:
+    """All that goes with these turns and records. `resting` are the versions, old ones too, that name one of the turns as
+    a source; `live` is everything that is remembered now."""
+    gone = {record.id: record for record in (*resting, *named) if record in named or record.noun not in STAYS}
+    gone |= {record.id: record for record in live if isinstance(record, Summary) and _covers(record, turns)}
+    chosen = {record.id for record in named}
+    _spread(gone, live, chosen=chosen)
+    forgotten = {turn.id for turn in turns}
+    learnt = [record for record in gone.values() if record.id not in chosen and record.noun != "summary"]
+    named_refs = {record.key for record in learnt if isinstance(record, Entity)}
+    staying = [record for record in live if record.id not in gone]
+    about = [record for record in staying if isinstance(record, Memory) and named_refs.intersection(record.entities)]
+    again = {source for record in (*learnt, *about) for source in record.sources} - forgotten
+    return Fall(
+        gone=gone,
+        again=tuple(sorted(again)),
+        back=tuple(sorted(record.id for record in learnt)),
+        rewritten=tuple(_true_again(staying, gone.values(), turns)),
+    )
+
+
+def _covers(summary: Summary, turns: Iterable[StoredTurn]) -> bool:
+    """Whether a summary was made with one of these turns before its maker's eyes."""
+    if summary.kind == "session":
+        return any(turn.session == summary.session for turn in turns)
+    return any(
+        summary.first <= turn.place <= summary.last and summary.persona in (None, turn.persona) for turn in turns
+    )
+
+
+def _spread(gone: dict[str, Record], live: Sequence[Record], *, chosen: set[str]) -> None:
+    """Adds what hangs on the records that go, until nothing more does."""
+    while True:
+        more = [record for record in live if record.id not in gone and _hangs(record, gone, chosen=chosen)]
+        if not more:
+            return
+        gone |= {record.id: record for record in more}
+
+
+def _hangs(record: Record, gone: Mapping[str, Record], *, chosen: set[str]) -> bool:
+    match record:
+        case Memory():
+            fold = fold_of(record)
+            if fold in chosen or _repeats(record, gone.values()):
+                return True
+            return any(isinstance(e, Entity) and _only_named(record, e) for e in gone.values())
+        case Episode():
+            return any(record.id == derived_id("episode", name) for name in gone)
+        case Summary():
+            return record.kind == "spine" and any(name in gone for name in chosen)
+        case _:
+            return any(isinstance(loop, Loop) and record.id == thought_id(loop.id) for loop in gone.values())
+
+
+def _repeats(memory: Memory, gone: Iterable[Record]) -> bool:
+    """Whether this is a fold that says again what goes."""
+    return any(isinstance(other, Memory) and fold_of(other) == memory.id for other in gone)
+
+
+def _only_named(memory: Memory, entity: Entity) -> bool:
+    """Whether a memory refers to an entity by a name that its own words do not hold."""
+    if entity.key is None or entity.key not in memory.entities or not memory.sources:
+        return False
+    return entity.key.partition(":")[2].replace("_", " ").casefold() not in memory.text.casefold()
+
+
+def _true_again(staying: Iterable[Record], gone: Iterable[Record], turns: Sequence[StoredTurn]) -> Iterable[Memory]:
+    """Memories as they were before what goes changed them: out of a fold that is no more, or not ended after all."""
+    lost = {record.id: record for record in gone}
+    ends = {turn.at for turn in turns}
+    keys = {record.key for record in lost.values() if isinstance(record, Memory) and record.key}
+    for memory in staying:
+        if not isinstance(memory, Memory):
+            continue
+        if fold_of(memory) in lost:
+            yield replace(memory, status="ACTIVE", reason=None)
+        elif memory.key in keys and memory.valid_to in ends:
+            yield replace(memory, valid_to=None)

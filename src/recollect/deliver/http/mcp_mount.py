@@ -1,0 +1,38 @@
+"""MCP over HTTP, at `/mcp`, behind the same layers as every other path: the key says whose memory it is.
+
+Every request stands alone (no MCP session is kept), so any process of the service can answer any of them.
+"""
+
+from contextlib import AbstractAsyncContextManager
+from typing import cast
+
+from fastapi import FastAPI
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.routing import Route
+
+from recollect.deliver.http.subjects import subject_of
+from recollect.deliver.mcp import Need, Owner, server
+from recollect.errors import AccessDenied
+
+PATH = "/mcp"
+
+
+def mount(app: FastAPI) -> AbstractAsyncContextManager[None]:
+    """Adds the path; what comes back must run as long as the application does."""
+    made = server(by_key)
+    # A page in a browser cannot send our key, so the name it reached us by says nothing.
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    made.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
+    manager = made.session_manager
+    app.router.routes.append(Route(PATH, endpoint=StreamableHTTPASGIApp(manager), include_in_schema=False))
+    return manager.run()
+
+
+def by_key(request: object, need: Need) -> Owner:
+    """The user of the key, or the one the gateway acts for."""
+    if not isinstance(request, Request):
+        raise AccessDenied
+    subject = subject_of(cast(Request, request), user=None, scope=need)
+    return Owner(memory=subject.memory, user=subject.user)

@@ -1,0 +1,54 @@
+"""The audit log: who did what to whose memory, and when. It holds hashes, ids and numbers, never content.
+
+Entries are documents of the catalog, named by time, so that both stores keep them without a table more; a user is named by
+the digest of tenant and name, which says nothing to whoever does not know the name already.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, cast
+
+from recollect.ids import new_id
+from recollect.store.catalog import Catalog
+from recollect.types import Json
+
+KIND: Final = "audit"
+Deed = Literal["forget", "export", "load", "retain", "retention", "key", "review", "restore", "scrub"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One entry. `by` is who did it (the library, the command line, a key's id); `about` is numbers and hashes."""
+
+    id: str
+    at: datetime
+    deed: Deed
+    by: str
+    user: str | None
+    about: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The audit log of one tenant, written to by one actor."""
+
+    catalog: Catalog
+    tenant: str
+    by: str
+
+    async def note(self, deed: Deed, *, user: str | None, at: datetime, **about: Json) -> None:
+        body = json.dumps({"deed": deed, "by": self.by, "user": user, "about": about}, sort_keys=True)
+        await self.catalog.put(self.tenant, KIND, new_id(at), body, at=at, expected=0)
+
+    async def events(self, *, user: str | None = None, limit: int) -> list[Event]:
+        """The newest first; of one user by digest, or of all."""
+        found: list[Event] = []
+        for document in reversed(await self.catalog.documents(self.tenant, KIND)):
+            body = cast("dict[str, Any]", json.loads(document.body))
+            if user in (None, body["user"]):
+                found.append(Event(id=document.name, at=document.recorded_at, **body))
+            if len(found) == limit:
+                break
+        return found

@@ -1,0 +1,124 @@
+"""One key for each user, kept apart from the data: destroying it forgets the user, in every backup as well.
+
+A user's key is 256 random bits, wrapped (AES-256-GCM, bound to the user's digest) by a master key that the operator keeps
+elsewhere. The wrapped keys lie in a folder of their own, one small file each, which is not part of the data folder and in no
+backup of it; whoever has only the data, or only the keys, or both without the master key, has nothing. The folder must be
+backed up by itself, and no longer than one is willing to wait for a forgotten user to be gone.
+"""
+
+import os
+import secrets
+from base64 import b64decode
+from binascii import Error as NotBase64
+from pathlib import Path
+from typing import Final
+
+from recollect.errors import InvalidInput, KeyDestroyed, MissingExtra, StoreCorrupt
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+except ImportError as error:
+    raise MissingExtra("encryption needs the extra: pip install 'recollect[encryption]'") from error
+
+KEY_BYTES: Final = 32
+NONCE_BYTES: Final = 12
+_PURPOSE: Final = b"recollect user key 1\0"
+
+
+def master_key(text: str) -> bytes:
+    """A master key from its text: 64 hexadecimal digits, or base64 of 32 bytes."""
+    text = text.strip()
+    try:
+        key = bytes.fromhex(text) if len(text) == KEY_BYTES * 2 else b64decode(text, validate=True)
+    except (ValueError, NotBase64) as error:
+        raise InvalidInput("the master key is neither 64 hexadecimal digits nor base64") from error
+    if len(key) != KEY_BYTES:
+        raise InvalidInput(f"the master key has {len(key)} bytes, not {KEY_BYTES}; make one with: openssl rand -hex 32")
+    return key
+
+
+class Keyring:
+    """The wrapped keys in a folder. Calling it gives a user's key by digest, as the stores ask for it."""
+
+    def __init__(self, folder: str | Path, *, master: bytes) -> None:
+        if len(master) != KEY_BYTES:
+            raise InvalidInput(f"the master key has {len(master)} bytes, not {KEY_BYTES}")
+        self.folder = Path(folder)
+        self._master = AESGCM(master)
+
+    def __call__(self, digest: str, *, create: bool = False) -> bytes:
+        """The user's key. A new one is durable before it is used; without `create` a missing one is KeyDestroyed."""
+        try:
+            wrapped = self._path(digest).read_bytes()
+        except FileNotFoundError:
+            if create:
+                return self._make(digest)
+            raise KeyDestroyed from None
+        try:
+            return self._master.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], _PURPOSE + digest.encode())
+        except InvalidTag as error:
+            raise StoreCorrupt(
+                f"the key {digest[:12]}… cannot be unwrapped: the master key is another one, or the file is damaged"
+            ) from error
+
+    def destroy(self, digest: str) -> bool:
+        """Overwrites and removes a user's key; False when there is none."""
+        path = self._path(digest)
+        try:
+            descriptor = os.open(path, os.O_WRONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            os.write(descriptor, secrets.token_bytes(os.fstat(descriptor).st_size))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        path.unlink()
+        self._sync()
+        return True
+
+    def rewrap(self, master: bytes) -> int:
+        """Wraps every key with a new master key, which this keyring uses from then on; how many there are."""
+        paths = sorted(path for path in self.folder.iterdir() if path.suffix == ".key") if self.folder.is_dir() else []
+        keys = {path.stem: self(path.stem) for path in paths}
+        self._master = AESGCM(master)
+        for digest, key in keys.items():
+            self._write(self._path(digest).with_suffix(".new"), digest, key).replace(self._path(digest))
+        self._sync()
+        return len(keys)
+
+    def _make(self, digest: str) -> bytes:
+        """Of several processes that make the same key, one wins; all use that one."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = self._path(digest).with_suffix(f".{secrets.token_hex(4)}")
+        self._write(fresh, digest, secrets.token_bytes(KEY_BYTES))
+        try:
+            os.link(fresh, self._path(digest))
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+        self._sync()
+        return self(digest)
+
+    def _write(self, path: Path, digest: str, key: bytes) -> Path:
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        wrapped = nonce + self._master.encrypt(nonce, key, _PURPOSE + digest.encode())
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            os.write(descriptor, wrapped)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        return path
+
+    def _path(self, digest: str) -> Path:
+        return self.folder / f"{digest}.key"
+
+    def _sync(self) -> None:
+        descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

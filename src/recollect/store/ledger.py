@@ -1,0 +1,69 @@
+"""What was forgotten, kept outside the memory and its backups, so that an old backup does not bring it back.
+
+A file of JSON lines, only ever appended to and synced before anything is forgotten. A line says for which user (the digest
+of tenant and name) at which moment the ids with these hashes went, or everything. There is no name, no id and no text in it.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+from recollect.errors import StoreCorrupt
+
+NAME = "forgotten.jsonl"
+"""The ledger of a data folder, unless another place is named. A backup does not copy it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """One line: what went of a user at a moment. `hashes` empty means everything."""
+
+    user: str
+    at: datetime
+    hashes: tuple[str, ...] = ()
+
+
+class Ledger:
+    """The file, which several processes may append to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, line: Forgotten) -> None:
+        """Durable on return."""
+        text = json.dumps({"user": line.user, "at": line.at.isoformat(), "ids": list(line.hashes)}) + "\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            os.write(descriptor, text.encode())
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def read(self) -> Mapping[str, Sequence[Forgotten]]:
+        """All lines by user, oldest first. A last line that was cut off was never acted upon."""
+        found: dict[str, list[Forgotten]] = {}
+        for line in self._lines():
+            found.setdefault(line.user, []).append(line)
+        return found
+
+    def _lines(self) -> Iterator[Forgotten]:
+        if not self.path.exists():
+            return
+        lines = self.path.read_text("utf-8").split("\n")
+        for number, text in enumerate(lines[:-1], start=1):
+            try:
+                values = cast(dict[str, Any], json.loads(text))
+                yield Forgotten(
+                    user=values["user"], at=datetime.fromisoformat(values["at"]), hashes=tuple(values["ids"])
+                )
+            except (ValueError, KeyError, TypeError) as error:
+                raise StoreCorrupt(
+                    f"{self.path} line {number} cannot be read: what was forgotten is unknown"
+                ) from error

@@ -1,0 +1,196 @@
+"""The memory as an MCP server, asked by the real client: over stdio and over HTTP."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, TextContent, TextResourceContents
+
+from recollect import Recollect, Turn
+from recollect.clock import system_clock
+from recollect.deliver.apikeys import Keys
+from recollect.deliver.mcp import Owner, fixed, server
+from tests.architecture.source import SOURCE
+from tests.deliver.http.server import START, Server, serving
+
+TOOLS = {"search", "context", "open_loops", "remember", "close_loop", "forget"}
+NAMING = {"user", "user_id", "tenant", "persona", "lane"}
+
+
+async def fill(memory: Recollect) -> None:
+    await memory.record([Turn("ana", "user", "My sister Rita plays the cello", id="t1", persona=None)])
+    await memory.add("loop", user="ana", kind="promise", text="Send Rita the photos")
+    await memory.record([Turn("ben", "user", "I collect umbrellas")])
+
+
+@pytest.fixture
+async def data(tmp_path: Path) -> str:
+    folder = str(tmp_path / "memories")
+    async with Recollect(folder) as memory:
+        await fill(memory)
+    return folder
+
+
+@asynccontextmanager
+async def on_stdio(data: str, user: str) -> AsyncGenerator[Client]:
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-c", START, "mcp", "--user", user, "--data", data],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)},
+    )
+    async with Client(command) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_http(url: str, token: str, **headers: str) -> AsyncGenerator[Client]:
+    given = {"Authorization": f"Bearer {token}", **headers}
+    async with (
+        httpx2.AsyncClient(headers=given) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def here(data: str) -> AsyncGenerator[Client]:
+    """In this process, for what does not depend on the way."""
+    async with Recollect(data) as memory, Client(server(fixed(Owner(memory=memory, user="ana")))) as client:
+        yield client
+
+
+def words(result: CallToolResult) -> str:
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def found(result: CallToolResult) -> Any:
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content.get("result", result.structured_content)
+
+
+async def test_no_tool_has_an_argument_for_whose_memory_it_is(data: str) -> None:
+    async with here(data) as client:
+        tools = (await client.list_tools()).tools
+        assert {tool.name for tool in tools} == TOOLS
+        for tool in tools:
+            assert NAMING.isdisjoint(tool.input_schema.get("properties", {})), tool.name
+        (forget,) = [tool for tool in tools if tool.name == "forget"]
+        assert forget.annotations is not None
+        assert forget.annotations.destructive_hint is True
+        # An argument that is not there cannot be smuggled in either.
+        asked = await client.call_tool("search", {"query": "umbrellas", "user": "ben"})
+        assert "umbrellas" not in str(found(asked))
+
+
+async def test_a_session_over_stdio(data: str) -> None:
+    async with on_stdio(data, "ana") as client:
+        hits = found(await client.call_tool("search", {"query": "who plays the cello?"}))
+        assert hits[0]["text"] == "My sister Rita plays the cello"
+        kept = found(await client.call_tool("remember", {"text": "Ana is afraid of geese"}))
+        assert kept in found(await client.call_tool("search", {"query": "geese"}))
+        told = words(await client.call_tool("context", {"message": "what about Rita?"}))
+        assert "My sister Rita plays the cello" in told
+        assert "Send Rita the photos" in told
+        (resource,) = (await client.read_resource("recollect://memories")).contents
+        assert isinstance(resource, TextResourceContents)
+        assert resource.text == "- Ana is afraid of geese"
+    async with on_stdio(data, "ben") as client:
+        assert "Rita" not in str(found(await client.call_tool("search", {"query": "cello geese"})))
+
+
+async def test_loops_are_listed_and_closed(data: str) -> None:
+    async with here(data) as client:
+        (loop,) = found(await client.call_tool("open_loops", {}))
+        assert (loop["kind"], loop["text"]) == ("promise", "Send Rita the photos")
+        (listed,) = (await client.read_resource("recollect://loops")).contents
+        assert isinstance(listed, TextResourceContents)
+        assert listed.text == "- (promise) Send Rita the photos"
+        assert words(await client.call_tool("close_loop", {"id": loop["id"]})) == "done: Send Rita the photos"
+        assert found(await client.call_tool("open_loops", {})) == []
+        again = await client.call_tool("close_loop", {"id": loop["id"]})
+        assert again.is_error
+
+
+async def test_forgetting_is_for_good(data: str) -> None:
+    async with here(data) as client:
+        receipt = found(await client.call_tool("forget", {"id": "t1", "kind": "turn"}))
+        assert "cello" not in str(receipt)
+        assert "cello" not in str(found(await client.call_tool("search", {"query": "cello"})))
+        missing = await client.call_tool("forget", {"id": "t1", "kind": "turn"})
+        assert missing.is_error
+
+
+async def test_a_context_can_be_read_as_a_resource(data: str) -> None:
+    async with here(data) as client:
+        (context,) = (await client.read_resource("recollect://context/the%20cello")).contents
+        assert isinstance(context, TextResourceContents)
+        assert "My sister Rita plays the cello" in context.text
+
+
+async def test_wrong_arguments_are_told_in_words(data: str) -> None:
+    async with here(data) as client:
+        for tool, arguments in (("search", {}), ("search", {"query": ""}), ("search", {"query": "x", "limit": 0})):
+            assert (await client.call_tool(tool, arguments)).is_error
+        with pytest.raises(MCPError):
+            await client.read_resource("recollect://nothing")
+
+
+@pytest.fixture
+def service(data: str, tmp_path: Path) -> Iterator[Server]:
+    with serving(tmp_path, data=data) as running:
+        yield running
+
+
+async def token(data: str, **options: Any) -> str:
+    async with Recollect(data) as memory:
+        return (await Keys(memory.catalog, clock=system_clock).create(**options))[1]
+
+
+async def test_over_http_the_key_says_whose_memory_it_is(service: Server, data: str) -> None:
+    ana, ben = await token(data, user="ana"), await token(data, user="ben")
+    async with over_http(service.url, ana) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
+        assert found(await client.call_tool("search", {"query": "cello"}))
+        (resource,) = (await client.read_resource("recollect://loops")).contents
+        assert isinstance(resource, TextResourceContents)
+        assert "Rita" in resource.text
+    async with over_http(service.url, ben) as client:
+        assert "Rita" not in str(found(await client.call_tool("search", {"query": "cello"})))
+        assert "umbrellas" in str(found(await client.call_tool("search", {"query": "umbrellas"})))
+
+
+async def test_over_http_a_gateway_acts_for_the_user_it_names(service: Server, data: str) -> None:
+    gateway, bens = await token(data), await token(data, user="ben")
+    async with over_http(service.url, gateway, **{"X-Recollect-User": "ana"}) as client:
+        assert found(await client.call_tool("search", {"query": "cello"}))
+    async with over_http(service.url, gateway) as client:
+        asked = await client.call_tool("search", {"query": "cello"})
+        assert asked.is_error
+        assert "name the user" in words(asked)
+    async with httpx.AsyncClient(base_url=service.url) as plain:
+        bearer = {"Authorization": f"Bearer {bens}", "X-Recollect-User": "ana"}
+        assert (await plain.post("/mcp", headers=bearer, json={})).status_code == httpx.codes.NOT_FOUND
+        assert (await plain.post("/mcp", json={})).status_code == httpx.codes.UNAUTHORIZED
+
+
+async def test_over_http_a_key_may_do_what_its_scopes_say(service: Server, data: str) -> None:
+    reader = await token(data, user="ana", scopes=["read"])
+    async with over_http(service.url, reader) as client:
+        assert found(await client.call_tool("search", {"query": "cello"}))
+        for tool, arguments in (("remember", {"text": "x"}), ("forget", {"id": "t1", "kind": "turn"})):
+            refused = await client.call_tool(tool, arguments)
+            assert refused.is_error
+            assert "scope" in words(refused)

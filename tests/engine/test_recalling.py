@@ -1,0 +1,247 @@
+"""Recall through the engine, on both stores: what the recipes ask of it, and messages that nobody would write."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from recollect import Recollect, Turn
+from recollect.tokens import tokenizer
+from recollect.types import Context, Item
+from tests.engine.conftest import FakeClock
+
+TALK = (
+    "My sister Lea moved to Lisbon in March",
+    "The bakery near the tram stop opens at six",
+    "I am training for the marathon in October",
+    "Our cat Miso knocked over the fern again",
+    "The quarterly report is due on Friday",
+    "Please always answer in Spanish",
+    "Dinner with Tom was at the Korean place",
+    "The landlord will fix the boiler next week",
+)
+
+
+async def tell(memory: Recollect, clock: FakeClock, *texts: str, **fields: str) -> list[str]:
+    turns = [
+        Turn(user="ana", role="user", text=text, at=clock() - timedelta(days=30) + timedelta(minutes=n), **fields)  # pyright: ignore[reportArgumentType] -- only text fields are passed
+        for n, text in enumerate(texts)
+    ]
+    return await memory.record(turns)
+
+
+def shown(context: Context, *sections: str) -> list[Item]:
+    return [item for item in context.items if item.included and item.section in sections]
+
+
+BAD = {
+    "one character": "x",
+    "a full stop": ".",
+    "emoji": "🙂🙂🙂🔥",
+    "stop words": "and the of to a in is it",
+    "Cyrillic": "где живёт моя сестра",
+    "Chinese": "我的妹妹住在哪里",
+    "Arabic": "أين تعيش أختي",
+    "SQL": "'; DROP TABLE turns; -- \" OR 1=1",
+    "FTS operators": 'NEAR(lea lisbon, 2) AND (bakery OR NOT "tram*") ^marathon col:val -fern + {x}',
+    "a wildcard": "*",
+    "quotes": '"""""',
+    "zero width": "\u200b\u200d\ufeff",
+    "100 KB": "sister bakery marathon fern report " * 3_000,
+    "100 KB in one word": "x" * 100_000,
+}
+
+
+@pytest.mark.req("R2.5")
+@pytest.mark.parametrize("query", BAD.values(), ids=BAD)
+async def test_no_query_is_too_odd(memory: Recollect, clock: FakeClock, query: str) -> None:
+    await tell(memory, clock, *TALK)
+    hits = await memory.search(user="ana", query=query, limit=3)
+    assert len(hits) <= 3
+    assert all(hit.score == pytest.approx(sum(hit.parts.values()), abs=1e-4) for hit in hits)
+    assert (await memory.search(user="ana", query="Where did Lea move?", limit=1))[0].text == TALK[0]
+
+
+async def test_an_odd_message_still_gets_a_context(memory: Recollect, clock: FakeClock) -> None:
+    await tell(memory, clock, *TALK)
+    for message in (text for name, text in BAD.items() if len(text) < 1_000 and name != "zero width"):
+        assert (await memory.context(user="ana", message=message)).messages[-1]["content"] == message
+
+
+@pytest.mark.req("R2.5", "R2.13")
+async def test_another_user_is_never_found(memory: Recollect, clock: FakeClock) -> None:
+    await tell(memory, clock, *TALK)
+    await memory.record(Turn(user="bob", role="user", text="My sister Lea moved to Oslo"))
+    hits = await memory.search(user="bob", query="Where did Lea move?")
+    assert [hit.text for hit in hits] == ["My sister Lea moved to Oslo"]
+
+
+async def test_a_memory_points_at_its_turns(memory: Recollect, clock: FakeClock) -> None:
+    ids = await tell(memory, clock, *TALK)
+    await memory.remember(user="ana", text="Lea lives in Lisbon", sources=(ids[0],))
+    hits = await memory.search(user="ana", query="Where does Lea live?", limit=4)
+    assert [hit.sources for hit in hits if hit.kind == "memory"] == [(ids[0],)]
+    assert (ids[0],) in [hit.sources for hit in hits if hit.kind == "turn"], "the memory does not hide the turn"
+
+
+async def test_many_memories_leave_room_for_the_turns(memory: Recollect, clock: FakeClock) -> None:
+    ids = await tell(memory, clock, *TALK)
+    for n in range(30):
+        await memory.remember(user="ana", text=f"Ana has a cousin number {n} who moved somewhere")
+    hits = await memory.search(user="ana", query="Where did my sister Lea move to?", limit=5)
+    assert ids[0] in [hit.id for hit in hits]
+
+
+@pytest.mark.req("R2.2")
+async def test_a_semantic_entry_is_found_with_its_fields(memory: Recollect, clock: FakeClock) -> None:
+    stored = await memory.remember(user="ana", text="Ana loves Lisbon", category="PLACE", importance=2)
+    [hit] = await memory.search(user="ana", query="Lisbon", kinds=["memory"])
+    [held] = await memory.memories(user="ana")
+    assert (hit.id, held.category, held.importance, held.at) == (stored.id, "PLACE", 2, clock())
+
+
+@pytest.mark.req("R2.3")
+async def test_an_episode_is_found_with_its_fields(memory: Recollect) -> None:
+    fields: dict[str, Any] = {"outcome": "PARTIAL", "tone": "tense", "topics": ("boiler",), "session": "s-1"}
+    await memory.add("episode", user="ana", text="Argued with the landlord about the boiler", **fields)
+    [hit] = await memory.search(user="ana", query="boiler", kinds=["episode"])
+    [episode] = await memory.episodes(user="ana")
+    assert hit.kind == "episode"
+    assert (episode.outcome, episode.tone, episode.topics, episode.session) == ("PARTIAL", "tense", ("boiler",), "s-1")
+
+
+@pytest.mark.req("R2.4")
+async def test_a_story_is_found_and_shown_by_its_paragraph(memory: Recollect, clock: FakeClock) -> None:
+    about = ("harbour", "vineyard", "glacier", "theatre", "orchard", "lighthouse")
+    parts = [" ".join(f"The {topic} was quiet, as visitor {n} wrote." for n in range(35)) for topic in about]
+    [story, *_] = await tell(memory, clock, "\n\n".join(parts), *TALK)
+    await tell(memory, clock, *(f"Something else, number {n}" for n in range(40)))
+    [best, *_] = await memory.search(user="ana", query="Who wrote about the glacier?", kinds=["turn"])
+    assert best.id == story
+    context = await memory.context(user="ana", message="Who wrote about the glacier?", at=clock() + timedelta(days=3))
+    [line] = [item for item in shown(context, "long_term") if item.id == story]
+    assert "glacier" in line.text
+    assert "vineyard" not in line.text
+    assert tokenizer().count(line.text) <= 520
+    assert (await memory.replay(user="ana", snapshot=context.snapshot)).system == context.system
+
+
+@pytest.mark.req("R2.5")
+async def test_the_recall_recipe_thresholds_boosts_and_keeps_five(memory: Recollect, clock: FakeClock) -> None:
+    for how in ("slowly", "uphill", "barefoot", "at night", "with Tom", "on Sundays", "in the rain", "before work"):
+        await memory.remember(user="ana", text=f"Ana trains for the marathon {how}", at=clock() - timedelta(days=60))
+    fresh = await memory.remember(user="ana", text="Ana trains for the marathon with music", at=clock())
+    await memory.remember(user="ana", text="The fern needs water", at=clock())
+    context = await memory.context(user="ana", message="Ana trains for the marathon", recipe="recall", at=clock())
+    kept = [item for item in shown(context, "memories") if item.kind == "memory"]
+    assert len(kept) == 5
+    assert kept[0].id == fresh.id, "younger than seven days: 1.2 times"
+    assert kept[0].parts["recency"] == 1.2
+    assert {item.reason for item in context.items if item.text.endswith("fern needs water")} == {"below threshold"}
+
+
+@pytest.mark.req("R2.5", "R2.14")
+async def test_what_was_said_often_ranks_above_what_faded(memory: Recollect, clock: FakeClock) -> None:
+    long_ago = clock() - timedelta(days=100)
+    faint = await memory.remember(user="ana", text="Ana trains on the river path", importance=0, at=long_ago)
+    grown = await memory.remember(user="ana", text="Ana trains on the river road", importance=2, at=long_ago)
+    context = await memory.context(user="ana", message="Ana trains on the river", recipe="recall")
+    order = [item.id for item in shown(context, "memories") if item.kind == "memory"]
+    assert order == [grown.id, faint.id]
+
+
+@pytest.mark.req("R2.6")
+@pytest.mark.parametrize("greeting", ["hi!", "hey, good morning", "👋"])
+async def test_a_greeting_recalls_what_last_time_was_about(memory: Recollect, clock: FakeClock, greeting: str) -> None:
+    ids = await tell(memory, clock, *TALK, *(f"Something else entirely, number {n}" for n in range(30)))
+    await memory.add(
+        "summary",
+        user="ana",
+        kind="session",
+        key="session:s-last",
+        session="s-last",
+        text="Ana talked about her marathon training in October",
+        at=clock() - timedelta(days=2),
+    )
+    context = await memory.context(user="ana", message=greeting)
+    assert ids[2] in [item.id for item in shown(context, "long_term")]
+
+
+@pytest.mark.req("R3.5")
+async def test_the_personas_blend_to_the_number(memory: Recollect, clock: FakeClock) -> None:
+    both = ("person:lea",)
+    await memory.remember(user="ana", text="Lea likes Lisbon", entities=both, at=clock() - timedelta(days=14))
+    await memory.remember(user="ana", text="Lea likes the trams in Lisbon", entities=both, at=clock())
+    await memory.remember(user="ana", text="Tom likes Lisbon", entities=("person:tom",), at=clock())
+    context = await memory.context(user="ana", message="likes Lisbon", recipe="personas", at=clock())
+    found = {item.text: item for item in context.items if item.kind == "memory" and "similarity" in item.parts}
+    old = next(item for text, item in found.items() if "Lea likes Lisbon" in text)
+    other = next(item for text, item in found.items() if "Tom" in text)
+    assert old.parts["recency"] == pytest.approx(0.15), "half of 30 % after 14 days"
+    assert old.parts["frequency"] == pytest.approx(0.3), "in most candidates"
+    assert other.parts["frequency"] == pytest.approx(0.15)
+    assert old.score == pytest.approx(sum(old.parts.values()))
+
+
+@pytest.mark.req("R4.7")
+async def test_another_lane_is_heard_only_when_it_is_named(memory: Recollect, clock: FakeClock) -> None:
+    await memory.remember(user="ana", text="The ferry leaves at nine", lane="trip")
+    await tell(memory, clock, "We take the early ferry with the bikes", lane="trip")
+    await tell(memory, clock, "The ferry simulation is in the second chapter", lane="thesis")
+
+    async def said(message: str) -> str:
+        context = await memory.context(user="ana", lane="thesis", message=message, recipe="lanes")
+        return " ".join(item.text for item in shown(context, "memories", "recent", "long_term"))
+
+    assert "early ferry" not in await said("what about the ferry?")
+    assert "leaves at nine" not in await said("what about the ferry?")
+    assert "early ferry" in await said("what about the ferry of the trip?")
+    assert "leaves at nine" in await said("what about the ferry of the trip?")
+
+
+@pytest.mark.req("R0.7")
+async def test_standing_requests_are_found_whatever_the_message_says(memory: Recollect, clock: FakeClock) -> None:
+    ids = await tell(memory, clock, *TALK, *(f"Something else entirely, number {n}" for n in range(60)))
+    hits = await memory.search(user="ana", query="How do I repot a fern?", limit=5, kinds=["turn"])
+    [request] = [hit for hit in hits if hit.id == ids[5]]
+    assert request.parts["standing"] > 0
+
+
+@pytest.mark.req("R0.7")
+async def test_what_has_ended_is_found_only_when_the_past_is_asked_about(memory: Recollect, clock: FakeClock) -> None:
+    ended = clock() - timedelta(days=10)
+    await memory.remember(
+        user="ana", text="Ana lives in Porto", valid_from=clock() - timedelta(days=900), valid_to=ended
+    )
+    await memory.remember(user="ana", text="Ana lives in Lisbon", valid_from=ended)
+
+    async def found(query: str) -> set[str]:
+        return {hit.text for hit in await memory.search(user="ana", query=query, kinds=["memory"])}
+
+    assert await found("Where does Ana live?") == {"Ana lives in Lisbon"}
+    assert "Ana lives in Porto" in await found("Where did Ana live before?")
+    assert "Ana lives in Porto" in await found(f"Where in {(ended - timedelta(days=100)).year} does Ana live?")
+    context = await memory.context(user="ana", message="Where does Ana live?")
+    stale = [item for item in context.items if "Porto" in item.text]
+    assert stale
+    assert all(not item.included and item.reason.startswith("stale") for item in stale)
+
+
+_WORDS = """green black white yellow oolong mint ginger lemon rose jasmine smoked iced sweet bitter cold hot morning evening
+winter summer autumn spring Monday Friday office garden kitchen train hotel festival birthday wedding cheap costly loose
+bagged Indian Chinese Kenyan Japanese"""
+
+
+@pytest.mark.req("R0.7")
+async def test_long_term_memory_has_its_groups_and_at_most_thirty(memory: Recollect, clock: FakeClock) -> None:
+    for word in _WORDS.split():
+        await memory.remember(user="ana", text=f"{word} tea")
+    await memory.add("episode", user="ana", text="A day of tea by the sea")
+    await memory.remember(user="ana", text="Brewed tea for Ana", subject="persona")
+    context = await memory.context(user="ana", message="tea by the sea, brewed for Ana", at=clock())
+    assert len(shown(context, "long_term")) == 30
+    block = context.system.partition("[LONG-TERM MEMORY]")[2]
+    assert "User facts:" in block
+    assert "Relationship episodes:" in block

@@ -1,0 +1,208 @@
+"""What keeps a memory in order: vectors that are missing, receipts that grow old, hints, workers beside an application."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recollect import Recollect, Turn
+from recollect.recall.embed.static import static_embedder
+from recollect.recall.vectors import Vectors
+from recollect.store.base import Change, Untraced, UserKey
+from recollect.testing import FakeClock
+from tests.engine.talking import Talk
+
+
+class Slow:
+    """The static embedder, as if it were too slow to run while recording."""
+
+    name, version, at_once, trust = "slow", "slow-1", False, 0.5
+
+    def __init__(self) -> None:
+        self._inner = static_embedder()
+        self.dimension = self._inner.dimension
+        self.texts = 0
+
+    def embed(self, texts: Sequence[str], *, purpose: str = "passage") -> Vectors:
+        del purpose
+        self.texts += len(texts)
+        return np.asarray(self._inner.embed(texts), dtype=np.float32)
+
+
+async def test_a_slow_embedder_works_behind_the_answer(store_url: str, clock: FakeClock) -> None:
+    slow = Slow()
+    async with Recollect(store_url, clock=clock, embedder=slow) as memory:
+        await memory.record([Turn("ana", "user", f"I painted boat number {n}.") for n in range(100)])
+        assert slow.texts == 0, "recording does not wait for it"
+        await memory.settle(user="ana")
+        hits = await memory.search(user="ana", query="a ship in watercolours")
+        assert any("dense" in hit.parts for hit in hits)
+        done = slow.texts
+        await memory.settle(user="ana")
+        assert slow.texts <= done + 1, "once is enough"
+
+
+async def test_another_embedder_makes_its_vectors_step_by_step(store_url: str, clock: FakeClock) -> None:
+    async with Recollect(store_url, clock=clock) as memory:
+        await memory.record([Turn("ana", "user", f"I painted boat number {n}.") for n in range(70)])
+        assert (await memory.reindex())["ana"] == 0
+    seen: list[tuple[int, int]] = []
+    async with Recollect(store_url, clock=clock, embedder=Slow()) as memory:
+        found = await memory.reindex(user="ana", progress=lambda done, total: seen.append((done, total)))
+        assert found == {"ana": 70}
+        assert seen[-1][0] <= seen[-1][1]
+        assert len(seen) >= 2
+        assert await memory.reindex() == {"ana": 0}, "what is there is not made again"
+
+
+async def test_a_quick_embedder_leaves_nothing_behind(memory: Recollect, talk: Talk) -> None:
+    await talk.exchange(["I live in Austin.", "Lovely.", "I love jazz.", "Me too."])
+    await talk.settle()
+    store = memory._user("ana")  # pyright: ignore[reportPrivateUsage] -- there is no call that tells
+    query = Untraced(embedder=static_embedder().version, limit=10)
+    assert (await store.read(query))[query] == ()
+
+
+@pytest.mark.req("R1.6")
+async def test_receipts_keep_their_texts_for_a_month_and_for_a_thousand(
+    memory: Recollect, clock: FakeClock, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.process.retain.NEWEST", 3)
+    await talk.user_says("I live in Austin.")
+    old = [(await memory.context(user="ana", persona="coach", message=f"old {n}")).snapshot for n in range(3)]
+    clock.tick(days=31)
+    for n in range(2):
+        clock.tick(minutes=1)
+        await memory.context(user="ana", persona="coach", message=f"new {n}")
+    await memory.flush()
+    await talk.user_says("Hello again.")
+    clock.tick(days=2)
+    await talk.settle()
+    receipts = {snapshot.id: snapshot for snapshot in await memory.snapshots(user="ana")}
+    assert sum(not receipts[name].full for name in old) == 2, "three are among the newest: two new and one old"
+    thin = next(name for name in old if not receipts[name].full)
+    assert "Austin" not in receipts[thin].body
+    assert "old" not in receipts[thin].body
+    for snapshot in receipts.values():
+        if snapshot.full:
+            replayed = await memory.replay(user="ana", snapshot=snapshot.id)
+            assert "Memory blocks" in replayed.system
+            assert not replayed.warnings or "forgotten" not in str(replayed.warnings)
+
+
+async def test_recording_tells_the_workers_after_the_answer(store_url: str, clock: FakeClock) -> None:
+    async with Recollect(store_url, clock=clock) as memory:
+        worker = await memory.worker()
+        assert await worker.visit_due() == 0
+        await memory.record([Turn("ana", "user", "I live in Austin."), Turn("bo", "user", "I live in Rome.")])
+        await asyncio.sleep(0.3)
+        assert await worker.visit_due() == 2
+        assert [m.text for m in await memory.memories(user="ana")] == ["Lives in Austin"]
+        assert await worker.visit_due() == 0
+        clock.tick(minutes=31)
+        assert await worker.visit_due() == 2, "the end of the silence was noted"
+        assert [s.status for s in await memory.sessions(user="ana")] == ["closed"]
+
+
+async def test_the_sweep_finds_what_nobody_told_of(store_url: str, clock: FakeClock) -> None:
+    async with Recollect(store_url, clock=clock) as memory:
+        await memory.record(Turn("ana", "user", "I live in Austin."))
+        await asyncio.sleep(0.2)
+        await memory.catalog.hint({UserKey("default", "ana"): None})
+        worker = await memory.worker()
+        assert await worker.visit_due() == 0
+        assert await worker.sweep() > 0
+        assert [m.text for m in await memory.memories(user="ana")] == ["Lives in Austin"]
+
+
+async def test_work_goes_on_beside_an_application(tmp_path: Path) -> None:
+    async with Recollect(tmp_path / "m", work=True) as memory:
+        await memory.record(Turn("ana", "user", "I live in Austin."))
+        async with asyncio.timeout(20):
+            while not await memory.memories(user="ana"):  # noqa: ASYNC110 -- another process might do the work
+                await asyncio.sleep(0.05)
+    async with Recollect(tmp_path / "m") as memory, memory.working(idle=0.05):
+        await memory.record(Turn("ana", "user", "I love jazz."))
+        async with asyncio.timeout(20):
+            while len(await memory.memories(user="ana")) < 2:  # noqa: ASYNC110 -- another process might do the work
+                await asyncio.sleep(0.05)
+
+
+@pytest.mark.req("R3.7")
+async def test_a_failing_step_is_parked_shown_and_retried(
+    store_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recollect.errors import StoreUnavailable
+    from recollect.process.rules.summariser import RuleSummariser
+
+    async with Recollect(store_url, clock=clock) as memory:
+        talk = Talk(memory, clock)
+        await talk.exchange(["I live in Austin.", "Oh nice.", "I love jazz.", "So do I."])
+        with monkeypatch.context() as broken:
+
+            def fail(*_: object) -> None:
+                raise StoreUnavailable("the summariser is out of ink")
+
+            broken.setattr(RuleSummariser, "digest", fail)
+            for _ in range(10):
+                await memory.settle(user="ana")
+                clock.tick(minutes=1)
+            state = await memory.progress(user="ana", persona="coach")
+            assert state.last_rolling_error is not None
+            assert (state.last_rolling_error.reason, state.last_rolling_error.detail) == (
+                "StoreUnavailable", "the summariser is out of ink",
+            )  # fmt: skip
+            assert state.last_rolling_attempt is not None
+            assert state.last_rolling_success is None
+            for _ in range(10):
+                clock.tick(hours=1)
+                await memory.settle(user="ana")
+            assert "rolling:coach" in [cursor.step for cursor in (await memory.work_status(user="ana")).parked]
+            assert len(await memory.memories(user="ana")) == 2, "other steps went on"
+        assert await memory.retry(user="ana") >= 1
+        await memory.settle(user="ana")
+        state = await memory.progress(user="ana", persona="coach")
+        assert state.last_rolling_error is None
+        assert "jazz" in state.rolling_summary
+
+
+async def test_an_audit_sees_what_is_wrong(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
+    await talk.user_says("I live in Austin.", "I moved to Denver.")
+    await talk.settle()
+    for text in ("Plays the cello on Sundays", "Plays the cello on Sundays", "Plays the cello on Sundays now"):
+        await memory.remember(user="ana", text=text)
+    await memory.remember(user="ana", text="Owns a kite", source="shadow_extraction", sources=("gone",))
+    found = await memory.audit(user="ana")
+    assert (found.duplicate.count, found.near_duplicate.count) == (2, 0)
+    assert (found.stale.count, found.quarantined.count, found.secret.count) == (1, 0, 0)
+    [unsupported] = found.unsupported.examples
+    assert (await memory.history(user="ana", id=unsupported))[0].text == "Owns a kite"
+    assert found.unsupported.rate == 1 / found.memories
+
+
+async def test_what_was_seeded_is_marked_and_can_be_superseded(memory: Recollect, talk: Talk) -> None:
+    seeded = await memory.remember(
+        user="ana",
+        text="Lives in Austin",
+        source="seeded_profile",
+        key="profile|person|user|fact|home",
+        attribute="home",
+        value="Austin",
+        entities=("person:user", "place:austin"),
+    )
+    await talk.user_says("I moved to Denver.")
+    await talk.settle()
+    [before] = [m for m in await memory.memories(user="ana") if m.id == seeded.id]
+    assert (before.source, before.valid_to is not None) == ("seeded_profile", True)
+
+
+async def test_a_catalog_hint_is_only_a_hint(memory: Recollect, talk: Talk) -> None:
+    await talk.user_says("I live in Austin.")
+    await talk.settle()
+    store = memory._user("ana")  # pyright: ignore[reportPrivateUsage] -- the log itself is what must be untouched
+    before = await memory.head(user="ana")
+    await memory.catalog.hint({UserKey("default", "ana"): None})
+    await store.write(lambda _: Change())
+    assert await memory.head(user="ana") == before

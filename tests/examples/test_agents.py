@@ -1,0 +1,112 @@
+"""The examples for agents run as they are."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples import mcp_session, openai_client, pydantic_ai_companion
+from recollect import Recollect, ToolCall
+from tests.architecture.source import SOURCE
+from tests.deliver.openai_proxy.conftest import serving
+from tests.deliver.openai_proxy.upstream import FakeUpstream
+
+LONGEST = 150
+
+
+def needs(package: str, name: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(find_spec(package) is None, reason=f"NOT TESTED: {name} is not installed")
+
+
+async def test_the_pydantic_ai_companion(tmp_path: Path) -> None:
+    answers = await pydantic_ai_companion.main(tmp_path / "m")
+    assert answers[0].startswith("I see 1 messages")
+    assert answers[2].startswith("I see 3 messages")
+    assert answers[2].endswith("I know about Mukesh.")
+
+
+async def test_a_plain_openai_client_through_the_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    upstream = FakeUpstream(answers=["How exciting!", "Yes.", "Because of Mukesh."])
+    async with serving(tmp_path, upstream) as endpoint:
+        _, key = await endpoint.keys.create()
+        monkeypatch.setenv("RECOLLECT_URL", endpoint.url)
+        monkeypatch.setenv("RECOLLECT_KEY", key)
+        answers = await asyncio.to_thread(openai_client.main)
+        assert answers == ["How exciting!", "Yes.", "Because of Mukesh."]
+        sent = [message["content"] for message in upstream.messages[1:]]
+        assert sent == [openai_client.SAID[0], "How exciting!", openai_client.SAID[1], "Yes.", "why?"]
+
+
+async def test_an_mcp_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(SOURCE))
+    told = await mcp_session.main(tmp_path / "m")
+    assert "Mukesh" in told[0]
+    assert "Ana's boss is called Mukesh" in told[1]
+
+
+@needs("langgraph", "LangGraph")
+async def test_the_langgraph_nodes(tmp_path: Path) -> None:
+    from examples import langgraph_memory
+
+    answers = await langgraph_memory.main(tmp_path / "m")
+    assert answers[1] == "I see 3 messages, the first is: I start at Acme on Monday!"
+
+
+@needs("agents", "the OpenAI Agents SDK")
+async def test_the_session_of_the_agents_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
+    from agents.models.openai_responses import OpenAIResponsesModel
+    from openai import AsyncOpenAI
+
+    from examples import openai_agents_session
+    from tests.deliver.openai_proxy.upstream import listening
+
+    upstream = FakeUpstream(answers=["Good luck!", "At Acme."])
+    async with (
+        listening(upstream.app) as address,
+        AsyncOpenAI(base_url=f"{address}/v1", api_key="x") as client,
+    ):
+        model = OpenAIResponsesModel(model="small", openai_client=client)
+        answers = await openai_agents_session.main(tmp_path / "m", model=model)
+    assert answers == ["Good luck!", "At Acme."]
+    sent = [(item["role"], item["content"]) for item in upstream.asked[1]["input"]]
+    assert sent == [("user", "I start at Acme on Monday!"), ("assistant", "Good luck!"), ("user", "Where do I start?")]
+
+
+@needs("agents", "the OpenAI Agents SDK")
+async def test_the_session_keeps_its_contract(tmp_path: Path) -> None:
+    from examples.openai_agents_session import RecollectSession
+
+    async with Recollect(tmp_path / "m") as memory:
+        session = RecollectSession(memory, user="ana", session_id="s")
+        other = RecollectSession(memory, user="ana", session_id="other")
+        items: list[Any] = [
+            {"role": "user", "content": "weather?"},
+            {"type": "reasoning", "id": "r", "summary": []},
+            {"type": "function_call", "call_id": "a", "name": "look", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "a", "output": "snow"},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "cold"}]},
+        ]
+        await session.add_items(items)
+        await other.add_items([{"role": "user", "content": "elsewhere"}])
+        kept: list[Any] = await session.get_items()
+        assert kept == [items[0], items[2], items[3], {"role": "assistant", "content": "cold"}]
+        assert await session.get_items(limit=1) == kept[-1:]
+        assert await session.pop_item() == kept[-1]
+        assert await session.get_items() == kept[:-1]
+        turns = await memory.turns(user="ana", lane="s")
+        assert turns[1].parts == (ToolCall(id="a", name="look", args="{}"),)
+        await session.clear_session()
+        assert await session.get_items() == []
+        assert await session.pop_item() is None
+        assert len(await other.get_items()) == 1
+
+
+@pytest.mark.parametrize("name", ["langgraph_memory", "openai_agents_session"])
+def test_an_adapter_stays_small(name: str) -> None:
+    lines = (Path(__file__).parents[2] / "examples" / f"{name}.py").read_text("utf-8").splitlines()
+    assert len(lines) < LONGEST

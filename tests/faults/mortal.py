@@ -1,0 +1,118 @@
+"""Workers that die: a store that ends its user at a chosen boundary, before a write or just after its commit."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recollect.assemble import recipe_book
+from recollect.ingest.record import Indexer
+from recollect.process import names, wiring
+from recollect.process.rules.summariser import RuleSummariser
+from recollect.process.services import Services, Task
+from recollect.process.steps import STEPS
+from recollect.process.summarising import Digest
+from recollect.store.base import Answers, Catalog, Decide, Health, LogEntry, Query, Store, UserKey, UserStore, Written
+from recollect.testing import FakeClock
+from recollect.text.analyse import stems
+from recollect.tokens import tokenizer
+from recollect.work.worker import Worker
+
+
+class Killed(BaseException):
+    """The process is gone; nothing that it would have done after this happens."""
+
+
+@dataclass(slots=True)
+class Death:
+    """Comes after so many boundaries; None never."""
+
+    after: int | None = None
+    passed: int = 0
+
+    def boundary(self) -> None:
+        self.passed += 1
+        if self.after is not None and self.passed > self.after:
+            raise Killed
+
+
+@dataclass(slots=True)
+class MortalUser:
+    inner: UserStore
+    death: Death
+
+    async def read(self, *queries: Query[Any]) -> Answers:
+        return await self.inner.read(*queries)
+
+    async def write(self, decide: Decide, *queries: Query[Any]) -> Written:
+        self.death.boundary()
+        written = await self.inner.write(decide, *queries)
+        self.death.boundary()
+        return written
+
+    async def restore(self, entries: Sequence[LogEntry]) -> None:
+        await self.inner.restore(entries)
+
+    async def wipe(self) -> None:
+        await self.inner.wipe()
+
+
+@dataclass(slots=True)
+class Mortal:
+    """A store whose user's writes may be the last thing that happens."""
+
+    inner: Store
+    death: Death
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.inner.catalog
+
+    async def open(self) -> None:
+        await self.inner.open()
+
+    async def close(self) -> None:
+        await self.inner.close()
+
+    def user(self, key: UserKey) -> UserStore:
+        return MortalUser(self.inner.user(key), self.death)
+
+    async def health(self) -> Health:
+        return await self.inner.health()
+
+    async def backup(self, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
+        return await self.inner.backup(target, progress=progress)
+
+
+def services(*, recipe: str = "personas", summariser: Callable[[Task], Awaitable[Digest]] | None = None) -> Services:
+    """The rules' services, without vectors."""
+    counter = tokenizer("o200k")
+    made = wiring.services(
+        wiring.Models.of(None, stems=stems),
+        indexer=Indexer(count=counter.turn, family=counter.family, stems=stems),
+        recipe=recipe_book.load(recipe),
+        alike=names.alike,
+        personas={},
+    )
+    return made if summariser is None else replace(made, summariser=summariser)
+
+
+def worker(store: Store, given: Services, *, clock: FakeClock, name: str) -> Worker[Services]:
+    async def provide(key: UserKey) -> Services:
+        del key
+        return given
+
+    return Worker(store, STEPS, provide, clock=clock, name=name)
+
+
+class DyingSummariser:
+    """Dies while it writes: before it has begun, or when it is done and nothing is stored yet."""
+
+    def __init__(self, death: Death) -> None:
+        self._rules = RuleSummariser(stems)
+        self._death = death
+
+    async def __call__(self, task: Task) -> Digest:
+        self._death.boundary()
+        digest = self._rules.digest(task)
+        self._death.boundary()
+        return digest

@@ -1,0 +1,115 @@
+"""Encrypted at rest: whoever has the data without the key has nothing, and destroying a key forgets a user everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from recollect import InvalidInput, Recollect, StoreError
+from recollect.store.keyring import Keyring, master_key
+from recollect.testing import FakeClock
+from tests.postgres_server import PostgresServer
+from tests.promises.canaries import PERSONA, canary, files_with, live, shown
+
+MASTER = "0f" * 32
+OTHER = "f0" * 32
+WORDS = [canary(number) for number in range(2)]
+SENTENCES = ["good place", "hiking in the rain", "last week", "I promise", "is called"]
+SAID = ["Lisbon", "hiking", "sister", "Acme"]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+async def _two_lives(memory: Recollect, clock: FakeClock) -> None:
+    for number, word in enumerate(WORDS):
+        await live(memory, clock, f"user{number}", word)
+
+
+@pytest.mark.promise("encryption: no plain text")
+async def test_no_plain_text_in_files_log_and_backup(tmp_path: Path, clock: FakeClock) -> None:
+    folder, backup = tmp_path / "memories", tmp_path / "backup"
+    async with Recollect(folder, clock=clock, master_key=MASTER) as memory:
+        await _two_lives(memory, clock)
+        assert any(path.name.endswith("-wal") for path in folder.rglob("*"))
+        assert files_with([*WORDS, *SAID], folder) == []
+        await memory.backup(backup)
+        assert WORDS[0] in (await shown(memory, "user0", query="sister")).casefold()
+    assert files_with([*WORDS, *SAID], tmp_path) == []
+    assert len(list((tmp_path / "memories.keys").iterdir())) == 2
+    for key in (OTHER, None):
+        async with Recollect(folder, clock=clock, master_key=key) as memory:
+            with pytest.raises(StoreError):
+                await memory.turns(user="user0")
+
+
+@pytest.mark.promise("encryption: a key destroyed")
+async def test_destroying_a_key_forgets_the_user_in_backups_too(tmp_path: Path, clock: FakeClock) -> None:
+    folder, backup, restored = tmp_path / "memories", tmp_path / "backup", tmp_path / "restored"
+    keys = tmp_path / "keys"
+    async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys) as memory:
+        await _two_lives(memory, clock)
+        await memory.backup(backup)
+        receipt = await memory.forget(user="user0", everything=True)
+        assert receipt.turns == 8
+        assert "key" in [event.deed for event in await memory.events(user="user0")]
+        assert len(list(keys.iterdir())) == 1
+    async with Recollect(backup, clock=clock, master_key=MASTER, keys=keys) as old:
+        assert await old.users() == ["user1"], "its file is there, and nobody can read it"
+        assert await old.turns(user="user0") == []
+        await old.backup(restored)
+    async with Recollect(restored, clock=clock, master_key=MASTER, keys=keys) as memory:
+        assert await memory.users() == ["user1"]
+        assert WORDS[1] in (await shown(memory, "user1", query="sister")).casefold()
+
+
+@pytest.mark.promise("encryption: no plain text")
+async def test_columns_are_sealed_and_everything_works(own_server: PostgresServer, tmp_path: Path) -> None:
+    """The same life, plain and sealed: the same answers, and no word of it in the server's files."""
+    answers: list[list[str]] = []
+    for key in (MASTER, None):
+        clock = FakeClock()
+        with psycopg.connect(own_server.url(), autocommit=True) as connection:
+            connection.execute("drop schema if exists recollect cascade")
+        keys = tmp_path / "keys" if key else None
+        async with Recollect(own_server.url(), clock=clock, master_key=key, keys=keys) as memory:
+            await _two_lives(memory, clock)
+            context = await memory.context(user="user0", persona=PERSONA, message="how is my sister?")
+            found = await memory.search(user="user0", query="who is my sister", limit=5)
+            lines = [line async for line in memory.export(user="user0")]
+            turns = await memory.turns(user="user0")
+            answers.append([context.system, repr(found), *lines, repr(turns)])
+            if key:
+                await memory.flush()
+                with psycopg.connect(own_server.url(), autocommit=True) as connection:
+                    connection.execute("checkpoint")
+                # Names in memory keys and entity references stay readable; sentences and their words do not.
+                assert files_with(SENTENCES, own_server.data) == []
+                assert await memory.backup(tmp_path / "backup") == 2
+                assert files_with(SENTENCES, tmp_path / "backup") == []
+                await memory.forget(user="user1", everything=True)
+                assert await memory.turns(user="user1") == []
+                assert len(list((tmp_path / "keys").iterdir())) == 1
+    assert answers[0] == answers[1]
+
+
+def test_keys_are_wrapped_by_the_master_key(tmp_path: Path) -> None:
+    ring = Keyring(tmp_path / "keys", master=master_key(MASTER))
+    key = ring("ab" * 16, create=True)
+    assert ring("ab" * 16) == key
+    assert files_with([key.hex()], tmp_path) == []
+    assert not [path for path in tmp_path.rglob("*.key") if key in path.read_bytes()]
+    with pytest.raises(StoreError, match="another one"):
+        Keyring(tmp_path / "keys", master=master_key(OTHER))("ab" * 16)
+    assert ring.rewrap(master_key(OTHER)) == 1
+    assert Keyring(tmp_path / "keys", master=master_key(OTHER))("ab" * 16) == key
+    assert ring.destroy("ab" * 16)
+    assert not ring.destroy("ab" * 16)
+    with pytest.raises(StoreError, match="destroyed"):
+        ring("ab" * 16)
+    with pytest.raises(InvalidInput, match="32"):
+        master_key("ab")

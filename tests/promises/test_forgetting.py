@@ -1,0 +1,316 @@
+"""Forgetting is forgetting: after it, the word is nowhere, and nothing brings it back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recollect import InvalidInput, NotFound, Recollect, Turn
+from recollect.process.rules.extractor import RuleExtractor
+from recollect.process.services import Finding, Passage, Services
+from recollect.store.catalog import UserKey
+from recollect.testing import FakeClock
+from recollect.work.worker import Worker
+from tests.effort import count
+from tests.postgres_server import PostgresServer
+from tests.promises.canaries import PERSONA, canary, files_with, live, shown
+
+USERS = count(test=12, soak=100)
+KILLS = count(test=10, soak=100)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+async def _everywhere(memory: Recollect, clock: FakeClock, words: Sequence[str]) -> None:
+    for number, word in enumerate(words):
+        await live(memory, clock, f"user{number}", word)
+
+
+async def _forget_each(memory: Recollect, words: Sequence[str]) -> None:
+    """Each user in another way."""
+    for number, word in enumerate(words):
+        user = f"user{number}"
+        match number % 3:
+            case 0:
+                for turn in await memory.turns(user=user):
+                    if word in turn.text.casefold():
+                        await memory.forget(user=user, turn=turn.id)
+            case 1:
+                await memory.forget(user=user, entity=f"person:{word}")
+            case _:
+                await memory.forget(user=user, everything=True)
+
+
+@pytest.mark.promise("forgotten: no byte left", tries=USERS)
+async def test_canaries_of_many_users_leave_no_byte(tmp_path: Path, clock: FakeClock) -> None:
+    words = [canary(number) for number in range(USERS)]
+    folder, exports = tmp_path / "memories", tmp_path / "exports"
+    exports.mkdir()
+    log = logging.FileHandler(tmp_path / "log.txt")
+    logging.getLogger("recollect").addHandler(log)
+    logging.getLogger("recollect").setLevel(logging.DEBUG)
+    try:
+        async with Recollect(folder, clock=clock) as memory:
+            await _everywhere(memory, clock, words)
+            assert len(set(files_with(words, folder))) >= USERS, "the words were written"
+            await _forget_each(memory, words)
+            assert files_with(words, folder) == []
+            clock.tick(days=1)
+            await memory.settle()
+            for number, word in enumerate(words):
+                user = f"user{number}"
+                assert word not in (await shown(memory, user, query="sister call")).casefold()
+                context = await memory.context(user=user, persona=PERSONA, message="tell me more")
+                assert word not in repr(context).casefold()
+                lines = [line async for line in memory.export(user=user)]
+                (exports / user).write_text("\n".join(lines))
+            assert files_with(words, folder) == []
+    finally:
+        logging.getLogger("recollect").removeHandler(log)
+        log.close()
+    assert files_with(words, tmp_path) == []
+
+
+@pytest.mark.promise("forgotten: no byte left", tries=USERS)
+async def test_postgres_holds_no_byte_after_a_scrub(own_server: PostgresServer, clock: FakeClock) -> None:
+    words = [canary(number) for number in range(USERS)]
+    async with Recollect(own_server.url(), clock=clock) as memory:
+        await _everywhere(memory, clock, words)
+        await _forget_each(memory, words)
+        for number, word in enumerate(words):
+            assert word not in (await shown(memory, f"user{number}", query="sister call")).casefold()
+        await asyncio.to_thread(_checkpoint, own_server)
+        assert files_with(words, own_server.data), "before a scrub the server's files still hold them"
+        scrubbed = await memory.scrub()
+        assert scrubbed.left == ()
+        assert files_with(words, own_server.data) == []
+
+
+def _checkpoint(server: PostgresServer) -> None:
+    import psycopg
+
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute("checkpoint")
+
+
+async def _said(memory: Recollect, *texts: str) -> None:
+    for number, text in enumerate(texts, start=1):
+        await memory.record(Turn(user="ana", role="user", text=text, id=f"t{number}", persona=PERSONA))
+
+
+@pytest.fixture
+async def memory(store_url: str, clock: FakeClock):
+    async with Recollect(store_url, clock=clock) as engine:
+        yield engine
+
+
+async def _memories(memory: Recollect) -> list[str]:
+    return sorted(m.text for m in await memory.memories(user="ana"))
+
+
+@pytest.mark.promise("forgotten: does not come back")
+async def test_a_forgotten_memory_leaves_its_turn_and_does_not_come_back(memory: Recollect, clock: FakeClock) -> None:
+    await _said(memory, "I live in Austin.", "I work at Acme.")
+    await memory.settle(user="ana")
+    before = await memory.memories(user="ana")
+    [austin] = [m for m in before if "Austin" in m.text]
+    await memory.forget(user="ana", memory=austin.id)
+    # What is learnt again from the same turn, because something else that rested on it goes, does not bring it back.
+    await _said(memory, "I live in Austin.", "I work at Acme.", "I play chess.")
+    await memory.revise(user="ana", turn="t1", text="I live in Austin. I love rain.")
+    clock.tick(minutes=1)
+    await memory.settle(user="ana")
+    assert [t.text for t in await memory.turns(user="ana", ids=["t1"])] == ["I live in Austin. I love rain."]
+    assert not [text for text in await _memories(memory) if "Austin" in text]
+    assert [text for text in await _memories(memory) if "Acme" in text]
+
+
+async def test_what_other_turns_state_is_learnt_again_from_them(memory: Recollect, clock: FakeClock) -> None:
+    await _said(memory, "I live in Austin.", "As I said: I live in Austin.", "I work at Acme.")
+    await memory.settle(user="ana")
+    [austin] = [m for m in await memory.memories(user="ana") if "Austin" in m.text]
+    assert set(austin.sources) == {"t1", "t2"}
+    for turn, left in (("t2", "t1"), ("t1", None)):
+        await memory.forget(user="ana", turn=turn)
+        assert not [text for text in await _memories(memory) if "Austin" in text]
+        clock.tick(minutes=1)
+        await memory.settle(user="ana")
+        found = [m for m in await memory.memories(user="ana") if "Austin" in m.text]
+        assert [m.sources for m in found] == ([(left,)] if left else [])
+    assert [text for text in await _memories(memory) if "Acme" in text]
+
+
+async def test_what_ended_because_of_it_is_true_again(memory: Recollect, clock: FakeClock) -> None:
+    await _said(memory, "I live in Austin.")
+    clock.tick(days=1)
+    await memory.record(Turn(user="ana", role="user", text="I moved to Berlin. I live in Berlin now.", id="b"))
+    await memory.settle(user="ana")
+    [austin] = [m for m in await memory.memories(user="ana") if "Austin" in m.text]
+    assert austin.valid_to is not None
+    await memory.forget(user="ana", turn="b")
+    [austin] = [m for m in await memory.memories(user="ana") if "Austin" in m.text]
+    assert austin.valid_to is None
+
+
+@pytest.mark.promise("forgotten: does not come back")
+async def test_a_delivery_that_comes_again_does_not_bring_it_back(memory: Recollect) -> None:
+    await _said(memory, "I live in Austin.", "I work at Acme.")
+    await memory.forget(user="ana", turn="t1")
+    turn = Turn(user="ana", role="user", text="I live in Austin.", id="t1", persona=PERSONA)
+    assert await memory.record(turn) == ["t1"]
+    assert [turn.id for turn in await memory.turns(user="ana")] == ["t2"]
+
+
+async def test_a_dry_run_counts_and_changes_nothing(memory: Recollect, clock: FakeClock) -> None:
+    await live(memory, clock, "ana", "zanzibar")
+    lines = [line async for line in memory.export(user="ana")]
+    for what in ({"entity": "person:zanzibar"}, {"turn": "ana-1"}, {"everything": True}):
+        counted = await memory.forget(user="ana", dry_run=True, **what)  # pyright: ignore[reportArgumentType] -- one of three
+        assert counted.dry_run
+        assert counted.turns
+        assert [line async for line in memory.export(user="ana")] == lines
+    done = await memory.forget(user="ana", entity="person:zanzibar")
+    assert done.turns >= 4
+    assert done.records["memory"] >= 1
+
+
+async def test_a_source_goes_with_all_that_it_brought(memory: Recollect, clock: FakeClock) -> None:
+    await _said(memory, "I live in Austin.")
+    for number, (origin, conversation) in enumerate([("import", "old"), ("import", "older"), ("tool", None)]):
+        await memory.record(
+            Turn(
+                user="ana",
+                role="user" if origin == "import" else "tool",
+                text=f"I collect stamps of kind {number}.",
+                id=f"s{number}",
+                origin="import" if origin == "import" else "tool",
+                conversation=conversation,
+            )
+        )
+    await memory.settle(user="ana")
+    await memory.forget(user="ana", origin="import", conversation="old")
+    assert [turn.id for turn in await memory.turns(user="ana")] == ["t1", "s1", "s2"]
+    await memory.forget(user="ana", origin="import")
+    await memory.forget(user="ana", origin="tool")
+    assert [turn.id for turn in await memory.turns(user="ana")] == ["t1"]
+    assert not [text for text in await _memories(memory) if "stamps" in text]
+    with pytest.raises(NotFound):
+        await memory.forget(user="ana", speaker="nobody")
+    with pytest.raises(InvalidInput):
+        await memory.forget(user="ana", origin="tool", turn="t1")
+
+
+class _Slow(RuleExtractor):
+    """An extractor that has read its turns and is not done yet."""
+
+    def __init__(self) -> None:
+        self.reading, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, passages: Sequence[Passage]) -> list[Finding]:
+        found = await super().__call__(passages)
+        self.reading.set()
+        await self.go_on.wait()
+        return found
+
+
+@pytest.mark.promise("forgotten: does not come back")
+async def test_work_under_way_does_not_write_it_back(memory: Recollect, clock: FakeClock) -> None:
+    await _said(memory, "My sister is called Zanzibar.", "I work at Acme.")
+    worker: Worker[Services] = await memory.worker()
+    slow, usual = _Slow(), worker._services  # pyright: ignore[reportPrivateUsage] -- one part is to be slower
+
+    async def slower(key: UserKey) -> Services:
+        return replace(await usual(key), extractor=slow)
+
+    worker._services = slower  # pyright: ignore[reportPrivateUsage] -- as above
+    working = asyncio.create_task(worker.settle(UserKey("default", "ana")))
+    await slow.reading.wait()
+    await memory.forget(user="ana", turn="t1")
+    slow.go_on.set()
+    assert (await working).busy, "what was read before is refused"
+    clock.tick(minutes=45)
+    await memory.settle(user="ana")
+    assert "zanzibar" not in (await shown(memory, "ana", query="sister")).casefold()
+    assert [text for text in await _memories(memory) if "Acme" in text]
+
+
+_KILLED = """
+import asyncio, sys
+from recollect import Recollect
+async def main():
+    async with Recollect(sys.argv[1]) as memory:
+        print("ready", flush=True)
+        await memory.forget(user="user0", entity="person:" + sys.argv[2])
+        print("done", flush=True)
+asyncio.run(main())
+"""
+
+
+def _killed_while_forgetting(folder: Path, word: str, after: float) -> bool:
+    """Whether it was acknowledged before the process was killed."""
+    command = [sys.executable, "-c", _KILLED, str(folder), word]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={"PYTHONPATH": "src"}) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(after)
+        process.send_signal(signal.SIGKILL)
+        return process.stdout.read() == b"done\n"
+
+
+@pytest.mark.promise("forgotten: whole or not at all", tries=KILLS)
+async def test_a_crash_in_the_middle_forgets_all_or_nothing(tmp_path: Path, rng: random.Random) -> None:
+    """Killed at any moment, the next start finds everything there or nothing at all, and finishes what was begun."""
+    word, outcomes = canary(7), set[str]()
+    for round_ in range(KILLS):
+        folder, clock = tmp_path / f"m{round_}", FakeClock()
+        async with Recollect(folder, clock=clock) as memory:
+            await live(memory, clock, "user0", word)
+            before = [line async for line in memory.export(user="user0")]
+        acknowledged = await asyncio.to_thread(_killed_while_forgetting, folder, word, rng.uniform(0, 0.12))
+        async with Recollect(folder, clock=clock) as memory:
+            after = [line async for line in memory.export(user="user0")]
+            gone = after != before
+            outcomes.add("gone" if gone else "there")
+            assert gone or not acknowledged
+            if gone:
+                assert files_with([word], folder) == []
+    assert outcomes
+
+
+@pytest.mark.promise("forgotten: does not come back")
+async def test_an_older_backup_does_not_bring_it_back(tmp_path: Path, clock: FakeClock) -> None:
+    """One forgets a turn and one everything, after the backup; a third one says something since."""
+    words = [canary(number) for number in range(3)]
+    folder, backup, restored = tmp_path / "memories", tmp_path / "backup", tmp_path / "restored"
+    async with Recollect(folder, clock=clock) as memory:
+        await _everywhere(memory, clock, words)
+        await memory.backup(backup)
+        clock.tick(minutes=1)
+        await memory.forget(user="user0", entity=f"person:{words[0]}")
+        await memory.forget(user="user1", everything=True)
+        ledger = folder / "forgotten.jsonl"
+    assert files_with(words[:2], backup), "the backup is older than the forgetting"
+    assert files_with([*words[:2], "user1"], folder) == []
+    async with Recollect(backup, clock=clock) as old:
+        await old.backup(restored)
+    async with Recollect(restored, clock=clock) as memory:
+        done = await memory.forget_again(ledger)
+        assert set(done) == {"user0", "user1"}
+        assert await memory.forget_again(ledger) == {}
+        assert await memory.users() == ["user0", "user2"]
+        assert words[0] not in (await shown(memory, "user0", query="sister call")).casefold()
+        assert words[2] in (await shown(memory, "user2", query="sister call")).casefold()
+    assert files_with(words[:2], restored) == []

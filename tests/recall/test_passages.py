@@ -1,0 +1,58 @@
+"""Long texts by paragraph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.recall.passages import LONGEST, MOST, best, passages
+from recollect.tokens import tokenizer
+
+NONE = np.zeros(0, dtype=np.float32)
+
+
+def paragraph(topic: str, *, sentences: int = 25) -> str:
+    return " ".join(f"The {topic} went on and on for a while, as number {n} of many." for n in range(sentences))
+
+
+@pytest.mark.req("R2.4")
+def test_a_short_text_stays_whole() -> None:
+    assert passages("I start at Acme on Monday!") == ()
+    assert passages("word " * 400) == ()
+
+
+@pytest.mark.req("R2.4")
+def test_a_story_is_cut_at_its_paragraphs() -> None:
+    story = [paragraph(topic) for topic in ("harbour", "wedding", "storm")]
+    assert passages("\n\n".join(story)) == tuple(story)
+
+
+@pytest.mark.req("R2.4")
+def test_a_long_paragraph_is_cut_at_sentences() -> None:
+    found = passages(paragraph("harbour", sentences=120))
+    assert len(found) > 2
+    assert all(part.startswith("The harbour") and part.endswith("of many.") for part in found)
+
+
+@pytest.mark.req("R2.4")
+@given(
+    st.lists(
+        st.sampled_from(["word", "\n\n", "\n", ". ", "x" * 300, "日本語", "🙂" * 50, "a b c d " * 100]), max_size=60
+    )
+)
+def test_no_passage_is_longer_than_the_limit(parts: list[str]) -> None:
+    found = passages(" ".join(parts))
+    assert len(found) <= MOST
+    assert all(0 < tokenizer().count(part) <= LONGEST for part in found)
+
+
+def test_a_megabyte_without_a_space_is_cut_too() -> None:
+    assert all(tokenizer().count(part) <= LONGEST for part in passages("ab" * 500_000))
+
+
+def test_the_best_passage_holds_the_words_or_is_the_most_similar() -> None:
+    story = [paragraph(topic) for topic in ("harbour", "wedding", "storm")]
+    assert best(story, ("wed",), NONE) == 1
+    assert best(story, ("nothing",), np.array([0.1, 0.2, 0.7], dtype=np.float32)) == 2
