@@ -10,7 +10,6 @@ import typer
 from recollect.deliver.cli.call import Call
 from recollect.deliver.cli.options import User
 from recollect.errors import Conflict, NotFound
-from recollect.store.ledger import NAME as LEDGER
 
 HEADER_AND_FOOTER = 2
 """Lines of an export that are no entries."""
@@ -86,8 +85,9 @@ def restore(
         ),
     ] = None,
 ) -> None:
-    """Bring a backup back into an empty folder (--data), without what was forgotten since."""
+    """Bring a backup back into an empty folder, less what was forgotten since."""
     from recollect import store
+    from recollect.store.ledger import NAME as LEDGER
     from recollect.sync import Recollect
 
     if not store.exists(str(source)):
