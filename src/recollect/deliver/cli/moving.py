@@ -86,7 +86,7 @@ def restore(
         ),
     ] = None,
 ) -> None:
-    """Bring a backup back into an empty folder or database, less what was forgotten since."""
+    """Bring a backup back into an empty place, less what was forgotten since."""
     from recollect import store
     from recollect.store.ledger import NAME as LEDGER
     from recollect.sync import Recollect
