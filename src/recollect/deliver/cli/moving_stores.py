@@ -1,6 +1,5 @@
 """Commands between stores: copy one into another, put a backup back into a database, the schema of a sharded cluster."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +23,8 @@ def copy(
     Safe while the source is in use. Run it again to continue one that was interrupted, or to catch up with what was written
     since.
     """
+    import asyncio
+
     from recollect import store
     from recollect.recall.embed import open_embedder
     from recollect.store.copying import Copied
@@ -66,6 +67,8 @@ def _connected(call: Call, url: str) -> "Store":
 
 def put_back(call: Call, source: Path) -> int:
     """A backup of a database, into the empty database of --data; the number of users."""
+    import asyncio
+
     from recollect.store.postgres import PostgresStore
 
     async def run() -> int:
