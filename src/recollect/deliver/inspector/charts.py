@@ -162,7 +162,7 @@ def _round_up(value: float) -> float:
     """The next round number."""
     if value <= 0:
         return 1.0
-    size = 10 ** floor(log10(value))
+    size = 10.0 ** max(floor(log10(value)), -9)
     return next(size * step for step in (1, 2, 2.5, 5, 10) if size * step >= value * 0.999)
 
 
