@@ -4,7 +4,9 @@ One user is measured (`--own` turns); around them stand more and more others (`-
 store keeps its promise if the measured user does not notice: the last column is the time in the full store against the
 time in the first step of the same run. `--big` adds a user of that many turns, measured in the full store.
 
-PostgreSQL is started on loopback with its data synced to disk; `RECOLLECT_TEST_POSTGRES` names another server.
+Times hold for the machine and the moment; the processor time of a call, here and in the server, holds longer, and is what
+sizing needs. PostgreSQL is started on loopback with its data synced to disk; `RECOLLECT_TEST_POSTGRES` names another server,
+whose processor time is not seen.
 
     python -m bench.stores [--users 100,1000 --turns 1000 --own 10000 --big 100000 --samples 200]
 """
@@ -18,10 +20,10 @@ import random
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 from bench.measuring import Spread, save, spread, table
 from recollect import Recollect, Turn
@@ -33,6 +35,8 @@ from tests.postgres_server import SERVER_VARIABLE, PostgresServer
 from tests.stores import made_database
 
 BATCH = 1_000
+WARMING = 60
+"""Calls before the first that counts: every connection of a pool makes its plans once."""
 PERSONA = "nikita"
 DURABLE = {"shared_buffers": "512MB", "autovacuum": "on"}
 
@@ -44,6 +48,38 @@ class Sizes:
     own: int
     big: int
     samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a call takes: its time, and the processor's time here and in the server, in milliseconds."""
+
+    time: Spread
+    here: float
+    server: float
+
+
+class Place:
+    """Where a store is, and the server it runs on, if that was started here."""
+
+    def __init__(self, url: str, server: PostgresServer | None = None) -> None:
+        self.url = url
+        self._server = server
+
+    def server_time(self) -> float:
+        """Seconds of processor time that the server's processes for its clients have taken so far."""
+        if self._server is None:
+            return 0.0
+        pid = int((self._server.data / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        ticks = 0
+        for child in children:
+            with suppress(FileNotFoundError, ProcessLookupError):
+                if b"127.0.0.1" not in Path(f"/proc/{child}/cmdline").read_bytes():
+                    continue
+                fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+                ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Talk:
@@ -68,22 +104,22 @@ class Talk:
 
 
 @contextmanager
-def place(backend: str) -> Generator[str]:
-    """Where an empty store of that kind is."""
+def place(backend: str) -> Generator[Place]:
+    """An empty store of that kind."""
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         if backend == "sqlite":
-            yield str(Path(folder) / "memories")
+            yield Place(str(Path(folder) / "memories"))
             return
         named = os.environ.get(SERVER_VARIABLE)
         if named:
             with made_database(named) as url:
-                yield url
+                yield Place(url)
             return
         Path(folder).chmod(0o755)
         server = PostgresServer.create(Path(folder) / "server", config=DURABLE)
         try:
             with made_database(server.url()) as url:
-                yield url
+                yield Place(url, server)
         finally:
             server.stop()
 
@@ -102,54 +138,56 @@ async def crowd(store: Store, talk: Talk, *, start: int, end: int, turns: int) -
             await put(user, Change(turns=drafts[first : first + BATCH]))
 
 
-async def sampled(count: int, call: Callable[[int], Awaitable[object]]) -> Spread:
-    for number in range(min(count, 20)):
-        await call(-1 - number)
+async def sampled(where: Place, count: int, call: Callable[[], Awaitable[object]]) -> Cost:
+    for _ in range(WARMING):
+        await call()
     seconds: list[float] = []
-    for number in range(count):
+    here, server = process_time(), where.server_time()
+    for _ in range(count):
         begin = perf_counter()
-        await call(number)
+        await call()
         seconds.append(perf_counter() - begin)
-    return spread(seconds)
+    here, server = process_time() - here, where.server_time() - server
+    return Cost(spread(seconds), here * 1000 / count, server * 1000 / count)
 
 
-async def measured(memory: Recollect, talk: Talk, *, user: str, samples: int) -> dict[str, Spread]:
-    def record(_: int) -> Awaitable[object]:
+async def measured(where: Place, memory: Recollect, talk: Talk, *, user: str, samples: int) -> dict[str, Cost]:
+    def record() -> Awaitable[object]:
         return memory.record(Turn(user, "user", talk.sentence(), persona=PERSONA))
 
-    def context(_: int) -> Awaitable[object]:
+    def context() -> Awaitable[object]:
         return memory.context(user=user, persona=PERSONA, message=talk.sentence(8))
 
-    def search(_: int) -> Awaitable[object]:
+    def search() -> Awaitable[object]:
         return memory.search(user=user, query=talk.sentence(5))
 
-    found = {"record": await sampled(samples, record), "context": await sampled(samples, context)}
+    found = {"record": await sampled(where, samples, record), "context": await sampled(where, samples, context)}
     await memory.flush()
-    return {**found, "search": await sampled(samples, search)}
+    return {**found, "search": await sampled(where, samples, search)}
 
 
-async def bench(backend: str, url: str, sizes: Sizes) -> list[dict[str, object]]:
+async def bench(backend: str, where: Place, sizes: Sizes) -> list[dict[str, object]]:
     talk = Talk()
-    store = connect(url)
+    store = connect(where.url)
     await store.open()
     rows: list[dict[str, object]] = []
-    async with Recollect(url) as memory:
+    async with Recollect(where.url) as memory:
         for batch in talk.turns("ana", sizes.own):
             await memory.record(batch)
-        first: dict[str, Spread] = {}
+        first: dict[str, Cost] = {}
         for before, users in zip((0, *sizes.users), sizes.users, strict=False):
             await crowd(store, talk, start=before, end=users, turns=sizes.turns)
-            now = await measured(memory, talk, user="ana", samples=sizes.samples)
+            now = await measured(where, memory, talk, user="ana", samples=sizes.samples)
             total = users * sizes.turns + sizes.own
             size = (await store.health()).bytes
             for call, taken in now.items():
-                against = first.setdefault(call, taken)
-                rows.append(_row(backend, call, sizes.own, total, taken, size, taken.p50 / against.p50))
+                growth = taken.time.p50 / first.setdefault(call, taken).time.p50
+                rows.append(_row(backend, call, sizes.own, total, taken, size, growth))
             print(table(rows[-3:]), file=sys.stderr)
         if sizes.big:
             for batch in talk.turns("big", sizes.big):
                 await memory.record(batch)
-            now = await measured(memory, talk, user="big", samples=sizes.samples)
+            now = await measured(where, memory, talk, user="big", samples=sizes.samples)
             total = sizes.users[-1] * sizes.turns + sizes.own + sizes.big
             size = (await store.health()).bytes
             rows += [_row(backend, call, sizes.big, total, taken, size, 0.0) for call, taken in now.items()]
@@ -157,14 +195,16 @@ async def bench(backend: str, url: str, sizes: Sizes) -> list[dict[str, object]]
     return rows
 
 
-def _row(backend: str, call: str, own: int, total: int, taken: Spread, size: int, growth: float) -> dict[str, object]:
+def _row(backend: str, call: str, own: int, total: int, taken: Cost, size: int, growth: float) -> dict[str, object]:
     return {
         "store": backend,
         "call": call,
         "turns of the user": own,
         "of all": total,
-        "p50 ms": taken.p50,
-        "p95 ms": taken.p95,
+        "p50 ms": taken.time.p50,
+        "p95 ms": taken.time.p95,
+        "cpu here": taken.here,
+        "cpu server": taken.server,
         "bytes a turn": size // total,
         "growth": growth,
     }
@@ -183,8 +223,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sizes = Sizes(users=users, turns=given.turns, own=given.own, big=given.big, samples=given.samples)
     rows: list[dict[str, object]] = []
     for backend in given.stores.split(","):
-        with place(backend) as url:
-            rows += asyncio.run(bench(backend, url, sizes))
+        with place(backend) as where:
+            rows += asyncio.run(bench(backend, where, sizes))
     print(table(rows))
     print(f"saved to {save('stores', rows)}")
 

@@ -8,11 +8,11 @@ refused as well, because it would mean something else on every machine.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pglast import ast, parse_plpgsql, parse_sql
+from pglast import ast, parse_sql
 from pglast.enums import A_Expr_Kind, BoolExprType, ConstrType, LockWaitPolicy
 from pglast.visitors import Visitor
 
@@ -76,29 +76,20 @@ def numbered(sql: str) -> tuple[str, list[str]]:
 
 
 def function_problems(script: str) -> list[str]:
-    """The same for the queries inside functions written in plpgsql, whose user is `p_user`."""
+    """The same for the search functions: what they ask at once, and what they put together as text.
+
+    In the text, `%1$s` is the partition's number and `%2$s` the condition that names the user, whose id is `$1`.
+    """
     found: list[str] = []
-    for statement in parse_sql(script):
-        start, length = statement.stmt_location or 0, statement.stmt_len
-        body = script[start : start + length] if length else script[start:]
-        for query in _queries(parse_plpgsql(body)):
-            found += problems(query, pin=Pin(argument="p_user"))
+    for body in re.findall(r"\$query\$(.*?)\$query\$", script, re.DOTALL):
+        wanted = ("t.user_id = $1", "(t.user_id = $1) is true")
+        found += [f"{mine} is not one of the conditions" for mine in wanted if f"'{mine}'" not in script]
+        text = body.replace("%1$s", "").replace("%2$s", "t.user_id = $1")
+        found += problems(text, pin=Pin(number=1))
+    for body in re.findall(r"\bbegin\s+(select .*?);", script, re.DOTALL):
+        text = re.sub(r"\binto [\w, ]+", "", body)
+        found += problems(text, pin=Pin(argument="p_user"))
     return found
-
-
-def _queries(tree: object) -> Iterator[str]:
-    if isinstance(tree, dict):
-        branch = cast("dict[str, object]", tree)
-        expression = branch.get("PLpgSQL_expr")
-        if isinstance(expression, dict):
-            query = str(cast("dict[str, object]", expression)["query"]).strip()
-            if re.match(r"(select|with)\b", query, re.IGNORECASE):
-                yield query
-        for value in branch.values():
-            yield from _queries(value)
-    elif isinstance(tree, list):
-        for value in cast("list[object]", tree):
-            yield from _queries(value)
 
 
 class _Lint(Visitor):

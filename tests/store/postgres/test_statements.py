@@ -11,9 +11,10 @@ from recollect.store.catalog import UserKey
 from recollect.store.postgres import PostgresStore, layout
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
-from recollect.store.postgres.sharding import sharded_schema
+from recollect.store.postgres.sharding import schema
 from recollect.store.postgres.statements import every_statement
 from recollect.testing import put, turn_draft
+from tests.store.postgres.schema_description import description
 from tests.store.postgres.sql_lint import function_problems, problems, schema_problems
 
 STATEMENTS = every_statement()
@@ -81,12 +82,17 @@ def test_the_schema_lint_bites(bad: str, why: str) -> None:
 
 
 def test_the_function_lint_bites() -> None:
-    script = layout.functions_script().replace("t.user_id = p_user and ", "")
-    assert function_problems(script) == ["turns is not pinned to the user", "records is not pinned to the user"]
+    script = layout.functions_script()
+    assert function_problems(script.replace("on %2$s and ", "on ")) == [
+        "turns is not pinned to the user",
+        "records is not pinned to the user",
+    ]
+    assert function_problems(script.replace("h.user_id = p_user and ", "")) == ["heads is not pinned to the user"] * 2
+    assert len(function_problems(script.replace("'(t.user_id = $1) is true'", "'true'"))) == 2
 
 
 def test_the_sharded_schema_distributes_every_table() -> None:
-    text = sharded_schema()
+    text = schema(shards=128)
     for table in USER_TABLES:
         assert text.count(f"create_distributed_table('recollect.{table}', 'user_id'") == 1
     assert "partition by" not in text
@@ -95,9 +101,17 @@ def test_the_sharded_schema_distributes_every_table() -> None:
     assert len(parse_sql(text)) > 3 * len(USER_TABLES)
 
 
+async def test_the_printed_schema_is_the_one_the_store_makes(empty_database: str, second_postgres_url: str) -> None:
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        connection.execute(query(schema()))
+    assert description(empty_database) == description(second_postgres_url)
+
+
 async def test_the_sharded_schema_is_the_same_schema(empty_database: str) -> None:
     """Everything but the distribution runs on a plain server, and the store finds it up to date."""
-    text = "\n".join(line for line in sharded_schema().splitlines() if not re.search(r"citus|create_\w+_table\(", line))
+    text = "\n".join(
+        line for line in schema(shards=128).splitlines() if not re.search(r"citus|create_\w+_table\(", line)
+    )
     text = text.replace("do $$ begin\nend $$;", "").replace(" login;", " nologin;")
     with psycopg.connect(empty_database, autocommit=True) as connection:
         connection.execute(query(text))

@@ -16,6 +16,7 @@ from recollect.deliver.cli import (
     keys,
     mcp,
     moving,
+    moving_stores,
     people,
     recipes,
     remembering,
@@ -420,6 +421,19 @@ COMMANDS: tuple[Command, ...] = (
         examples=("recollect events", "recollect events --user ana --limit 5"),
     ),
     Command(name="backup", topic="Care", run=moving.backup, calls=("backup",), examples=("recollect backup ./backup",)),
+    Command(
+        name="copy",
+        topic="Care",
+        run=moving_stores.copy,
+        examples=("recollect copy ./memories ./copied",),
+        sketches=("recollect copy ./memories postgresql://recollect@127.0.0.1/memories",),
+    ),
+    Command(
+        name="schema",
+        topic="Care",
+        run=moving_stores.schema,
+        examples=("recollect schema", "recollect schema --sharded"),
+    ),
     Command(
         name="restore",
         topic="Care",

@@ -8,9 +8,9 @@ from typing import Annotated, TextIO
 import typer
 
 from recollect.deliver.cli.call import Call
+from recollect.deliver.cli.moving_stores import put_back
 from recollect.deliver.cli.options import User
 from recollect.errors import Conflict, NotFound
-from recollect.store.ledger import NAME as LEDGER
 
 HEADER_AND_FOOTER = 2
 """Lines of an export that are no entries."""
@@ -86,14 +86,17 @@ def restore(
         ),
     ] = None,
 ) -> None:
-    """Bring a backup back into an empty folder (--data), without what was forgotten since."""
+    """Bring a backup back into an empty place, less what was forgotten since."""
     from recollect import store
+    from recollect.store.ledger import NAME as LEDGER
     from recollect.sync import Recollect
 
+    if "://" in call.data:
+        users = put_back(call, source)
+        call.answer({"target": "the database", "users": users}, lambda: f"restored {users:,} users to the database")
+        return
     if not store.exists(str(source)):
         raise NotFound(f"{str(source)!r} is no backup: there is no memory in it")
-    if "://" in call.data:
-        raise NotFound("restore brings a folder back; a database is restored with its own tools")
     target = Path(call.data)
     if target.is_dir() and any(target.iterdir()):
         raise Conflict(f"{call.data!r} is not empty; restore into a new folder and move it when you have looked at it")

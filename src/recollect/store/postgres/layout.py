@@ -17,7 +17,7 @@ KINDS: tuple[Literal["user", "catalog"], ...] = ("user", "catalog")
 SCHEMA = "recollect"
 APPLICATION = "recollect_app"
 SEARCH = "recollect_search"
-PARTITIONS = 16
+PARTITIONS = 8
 
 USER_TABLES = (
     "heads",
@@ -37,7 +37,7 @@ FUNCTIONS = ("match_turns", "match_records")
 
 # What the search role may see of a row: enough to rank and filter, nothing to read.
 _SEARCH_COLUMNS = {
-    "heads": ("user_id", "turn_documents", "turn_stems", "record_documents", "record_stems"),
+    "heads": ("tableoid", "user_id", "turn_documents", "turn_stems", "record_documents", "record_stems"),
     "turns": ("user_id", "seq", "retired", "length", "repeats", "words", "persona", "lane"),
     "records": ("user_id", "seq", "retired", "length", "repeats", "words", "persona", "lane", "noun", "status"),
 }
@@ -108,6 +108,13 @@ def wall(table: str) -> list[str]:
     return statements
 
 
+def searchable(table: str, count: int = PARTITIONS) -> list[str]:
+    """The search role reads partitions by their names."""
+    columns = ", ".join(_SEARCH_COLUMNS.get(table, ()))
+    parts = range(count) if columns else ()
+    return [f"grant select ({columns}) on {table}_{part} to {SEARCH}" for part in parts]
+
+
 def unsampled(table: str) -> list[str]:
     """Keeps content out of the planner's statistics."""
     return [f"alter table {table} alter column {column} set statistics 0" for column in _CONTENT.get(table, ())]
@@ -170,4 +177,5 @@ def completion(*, partitioned: bool = True) -> list[str]:
     for table in USER_TABLES:
         statements += partitions(table) if partitioned else []
         statements += [*unsampled(table), *wall(table)]
+        statements += searchable(table) if partitioned else []
     return [*statements, unsampled_words(), *grants(), *functions()]

@@ -190,8 +190,8 @@ def _beside(writer: _Writer, change: Change) -> None:
         writer.trace("trace_record", seq, vector)
     for snapshot in change.snapshots:
         writer.statements.append(Statement(statement("put_snapshot"), rows.snapshot_values(user, snapshot)))
-    for hash_, text in change.blobs.items():
-        writer.add("put_blob", hash=hash_, text=escape(text))
+    if change.blobs:
+        writer.add("put_blobs", hashes=list(change.blobs), texts=[escape(text) for text in change.blobs.values()])
     for note in change.notes:
         writer.statements.append(Statement(statement("put_note"), rows.note_values(user, note)))
 

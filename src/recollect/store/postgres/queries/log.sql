@@ -157,8 +157,9 @@ delete from snapshots s where s.user_id = %(user)s and s.id = any (%(ids)s::text
 -- name: blobs
 select b.hash, b.text from blobs b where b.user_id = %(user)s and b.hash = any (%(hashes)s::text[])
 
--- name: put_blob
-insert into blobs (user_id, hash, text) values (%(user)s, %(hash)s, %(text)s)
+-- name: put_blobs
+insert into blobs (user_id, hash, text)
+select %(user)s, b.hash, b.text from unnest(%(hashes)s::text[], %(texts)s::text[]) as b (hash, text)
 on conflict (user_id, hash) do nothing
 
 -- name: erase_blobs

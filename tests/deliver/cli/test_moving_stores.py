@@ -1,0 +1,44 @@
+"""Commands between stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pglast import parse_sql
+
+from tests.deliver.cli.running import ANA, CommandLine
+
+
+def test_a_copy_holds_the_same_memory(fresh: CommandLine, store_url: str, tmp_path: Path) -> None:
+    fresh.done("record", "I start at Acme on Monday!", *ANA)
+    first = fresh.done("copy", str(fresh.data), store_url, "--json").json
+    assert (first["users"], first["entries"] > 0) == (1, True)
+    again = fresh.done("copy", str(fresh.data), store_url, "--json").json
+    assert again["entries"] == 0
+    found = fresh.done("search", "Acme", *ANA, "--json", "--data", store_url).json
+    assert [hit["text"] for hit in found] == ["I start at Acme on Monday!"]
+
+
+def test_a_copy_of_nothing_or_onto_itself_is_refused(fresh: CommandLine, tmp_path: Path) -> None:
+    assert fresh("copy", str(tmp_path / "nowhere"), str(tmp_path / "there")).code == 1
+    fresh.done("record", "hello", *ANA)
+    assert fresh("copy", str(fresh.data), str(fresh.data)).code != 0
+
+
+def test_a_database_is_backed_up_and_restored(
+    fresh: CommandLine, postgres_url: str, second_postgres_url: str, tmp_path: Path
+) -> None:
+    fresh.done("record", "I start at Acme on Monday!", *ANA, "--data", postgres_url)
+    backup = str(tmp_path / "backup")
+    assert fresh.done("backup", backup, "--json", "--data", postgres_url).json["users"] == 1
+    assert fresh.done("restore", backup, "--json", "--data", second_postgres_url).json["users"] == 1
+    turns = fresh.done("turns", *ANA, "--json", "--data", second_postgres_url).out
+    assert "I start at Acme on Monday!" in turns
+
+
+def test_the_schema_is_sql(fresh: CommandLine) -> None:
+    one, cluster = fresh.done("schema").out, fresh.done("schema", "--sharded", "--shards", "32").out
+    assert len(parse_sql(one)) > 50
+    assert "create_distributed_table" not in one
+    assert "citus.shard_count = 32" in cluster
+    assert cluster.count("create_distributed_table") == cluster.count("colocate_with") + 1
