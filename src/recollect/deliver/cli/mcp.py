@@ -17,7 +17,7 @@ def mcp(
     lane: Lane = None,
     recipe: Annotated[str | None, typer.Option("--recipe", "-r", metavar="NAME", help="The usual recipe.")] = None,
 ) -> None:
-    """Serve one user's memory to an MCP client, on standard input and output.
+    """Serve one user's memory to an MCP client on stdio.
 
     The user is fixed here: no tool has an argument for it. Over HTTP the same server is at /mcp of `recollect serve`.
     """
@@ -25,6 +25,8 @@ def mcp(
         from recollect.deliver.mcp import Owner, fixed, server
     except ModuleNotFoundError as error:
         raise MissingExtra(f"an MCP server needs {error.name}; install recollect[mcp]") from error
+    import asyncio
+
     from recollect import Recollect
 
     at = call.at
