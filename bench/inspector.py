@@ -59,7 +59,7 @@ def pages(count: int) -> dict[str, str]:
         "context, candidates": f"/inspect/context?user=ana&turn={answered}&view=candidates",
         "context, as of then": f"/inspect/context?user=ana&turn={middle}",
         "replay": f"/inspect/replay?user=ana&place={count // 2}",
-        "replay, what changed": f"/inspect/replay/since?user=ana&turn=t{count // 2}",
+        "replay, what changed": f"/inspect/replay/since?user=ana&turn=t{count // 2 + 2}",
         "memory": "/inspect/memory?user=ana",
         "work": "/inspect/work?user=ana",
     }

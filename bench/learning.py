@@ -27,11 +27,12 @@ from recollect.ingest.quarantine import quarantine  # noqa: E402
 from recollect.ingest.secrets import find_secrets, redact  # noqa: E402
 from recollect.process.candidates import Candidate, Said  # noqa: E402
 from recollect.process.closing import OpenLoop, closing  # noqa: E402
+from recollect.process.decide import Learnt, decide  # noqa: E402
 from recollect.process.rules.extracting import extract  # noqa: E402
 from recollect.process.supersede import Statement, relation, valid_until  # noqa: E402
 from recollect.text.analyse import stems  # noqa: E402
 from recollect.text.temporal import TimeRange, ranges  # noqa: E402
-from recollect.types import Origin  # noqa: E402
+from recollect.types import Memory, Origin, StoredTurn  # noqa: E402
 
 Row = dict[str, object]
 PAIRS = ROOT / "tests" / "process" / "supersede_pairs.jsonl"
@@ -163,6 +164,45 @@ def _own_pairs(split: str) -> list[Row]:
     ]
 
 
+def ended_in_memory() -> list[Row]:
+    """The same pairs the way they really go: extracted, decided on under their keys. What no rule reads ends nothing."""
+    pairs = [json.loads(line) for line in PAIRS.read_text("utf-8").splitlines()]
+    results = [(row["ends"], _ended(row["old"], row["new"])) for row in pairs]
+    return [
+        measure(
+            "memory: changes that ended a memory (own pairs)",
+            right=sum(g for e, g in results if e),
+            of=sum(e for e, _ in results),
+        ),
+        measure(
+            "memory: FALSE CLOSINGS (own pairs)",
+            right=sum(g for e, g in results if not e),
+            of=sum(not e for e, _ in results),
+            asked="0",
+        ),
+    ]
+
+
+def _ended(old: str, new: str) -> bool:
+    known: tuple[Memory, ...] = ()
+    for place, text in enumerate((old, new)):
+        turn = stored_turn(text, place=place + 1)
+        found = extract(Said(text=text, role="user", now=turn.at)).memories
+        learnt_now = [Learnt(candidate=candidate, turn=turn) for candidate in found]
+        changed = {m.id: m for m in decide(learnt_now, known, stems=stems, now=turn.at)}
+        known = tuple({**{m.id: m for m in known}, **changed}.values())
+    return any(memory.valid_to is not None for memory in known)
+
+
+def stored_turn(text: str, *, place: int) -> StoredTurn:
+    at = datetime(2024, 1, place, tzinfo=UTC)
+    return StoredTurn(
+        seq=place, place=place, id=f"t{place}", version=1, role="user", text=text, at=at, recorded_at=at, retired=None,
+        persona=None, lane=None, conversation=None, speaker=None, reply_to=None, origin="user", parts=(), snapshot=None,
+        session="s", position=place, number=place, tokens=0, family="",
+    )  # fmt: skip
+
+
 def _replaces(old: str, new: str) -> bool:
     return relation(Statement(text=new), Statement(text=old), stems=stems) == "replaces"
 
@@ -256,7 +296,7 @@ def main() -> int:
     if not (folder() / "secrets-dev.jsonl.gz").exists():
         print(f"no evaluation data in {folder()}; set RECOLLECT_EVAL_DATA", file=sys.stderr)
         return 1
-    measured = [*secrets(), *held_back(), *learnt(every=every), *superseded(), *closed(), *times()]
+    measured = [*secrets(), *held_back(), *learnt(every=every), *superseded(), *ended_in_memory(), *closed(), *times()]
     print(table(measured))
     print(f"appended to {save('learning', measured)}")
     return 0

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, StateGraph  # pyright: ignore[reportMissingTypeStubs] -- it ships none
 
 from recollect import Context, Recollect, Turn
 from recollect.types import Json
 
 
-class State(TypedDict, total=False):
-    """What goes through the graph."""
+class State(TypedDict):
+    """What goes through the graph; each node fills in its part."""
 
     text: str
     prompt: list[BaseMessage]
@@ -49,15 +49,15 @@ def remembering(
 ) -> Any:
     """The graph: recall, answer, remember."""
 
-    async def recall(state: State) -> State:
+    async def recall(state: State) -> dict[str, object]:
         (turn,) = await memory.record(Turn(user, "user", state["text"], persona=persona))
         context = await memory.context(user=user, persona=persona, turn=turn)
         return {"prompt": messages(context), "snapshot": context.snapshot}
 
-    async def answer(state: State) -> State:
+    async def answer(state: State) -> dict[str, object]:
         return {"answer": model(state["prompt"])}
 
-    async def remember(state: State) -> State:
+    async def remember(state: State) -> dict[str, object]:
         await memory.record(Turn(user, "assistant", state["answer"], persona=persona, snapshot=state["snapshot"]))
         return {}
 

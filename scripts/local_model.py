@@ -75,7 +75,7 @@ def judged(found: list[str], wanted: tuple[str, ...]) -> Iterator[str]:
 
 async def run(url: str) -> None:
     clock = FakeClock()
-    asker = Asker(f"{url}/v1#local", Limits(seconds=600, answer_tokens=1_500))
+    asker = Asker(f"{url}/v1#local", Limits(seconds=3_000, answer_tokens=900))
     with tempfile.TemporaryDirectory() as folder:
         async with Recollect(folder, clock=clock, model=asker) as memory:
             await memory.define_persona("nikita", name="Nikita", text="You are Nikita.")

@@ -52,7 +52,7 @@ def lines(reports: Iterable[pytest.TestReport]) -> dict[str, Line]:
         found = cast("tuple[str, int, bool] | None", dict(report.user_properties).get(PROPERTY))
         if found is None or (report.when != "call" and not (report.when == "setup" and not report.passed)):
             continue
-        name, tries, is_control = cast(tuple[str, int, bool], found)
+        name, tries, is_control = found
         line = table.setdefault(f"{name} (control: must be noticed)" if is_control else name, Line())
         backend = _BACKEND.search(report.nodeid)
         line.stores.add(backend[1] if backend else "postgres" if "postgres" in report.nodeid else "sqlite")

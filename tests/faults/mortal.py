@@ -11,7 +11,19 @@ from recollect.process.rules.summariser import RuleSummariser
 from recollect.process.services import Services, Task
 from recollect.process.steps import STEPS
 from recollect.process.summarising import Digest
-from recollect.store.base import Answers, Catalog, Decide, Health, LogEntry, Query, Store, UserKey, UserStore, Written
+from recollect.store.base import (
+    Answers,
+    Catalog,
+    Decide,
+    Health,
+    LogEntry,
+    Query,
+    Scrubbed,
+    Store,
+    UserKey,
+    UserStore,
+    Written,
+)
 from recollect.testing import FakeClock
 from recollect.text.analyse import stems
 from recollect.tokens import tokenizer
@@ -81,6 +93,9 @@ class Mortal:
 
     async def backup(self, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
         return await self.inner.backup(target, progress=progress)
+
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
+        return await self.inner.scrub(progress=progress)
 
 
 def services(*, recipe: str = "personas", summariser: Callable[[Task], Awaitable[Digest]] | None = None) -> Services:

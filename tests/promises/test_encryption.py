@@ -112,4 +112,4 @@ def test_keys_are_wrapped_by_the_master_key(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="destroyed"):
         ring("ab" * 16)
     with pytest.raises(InvalidInput, match="32"):
-        master_key("ab")
+        master_key("abcd")

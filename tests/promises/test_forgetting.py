@@ -77,6 +77,7 @@ async def test_canaries_of_many_users_leave_no_byte(tmp_path: Path, clock: FakeC
                 assert word not in repr(context).casefold()
                 lines = [line async for line in memory.export(user=user)]
                 (exports / user).write_text("\n".join(lines))
+            await memory.flush()
             assert files_with(words, folder) == []
     finally:
         logging.getLogger("recollect").removeHandler(log)

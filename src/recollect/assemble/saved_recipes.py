@@ -38,7 +38,9 @@ class SavedRecipes:
             )
         if recipe.name in recipe_book.names():
             raise InvalidInput(f"{recipe.name!r} comes with Recollect and stays as it is; choose another name")
-        return _read(await self._catalog.put(self._tenant, KIND, recipe.name, recipe.canonical, at=now))
+        # Checked again from its fields: a copy with changed fields may carry the canonical text of what it was copied from.
+        body = recipe_book.check(recipe.model_dump(mode="json"), origin=recipe.name).canonical
+        return _read(await self._catalog.put(self._tenant, KIND, recipe.name, body, at=now))
 
     async def all(self) -> list[Recipe]:
         return [_read(document) for document in await self._catalog.documents(self._tenant, KIND)]

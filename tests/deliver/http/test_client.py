@@ -238,3 +238,41 @@ async def test_who_is_who_can_be_corrected(service: Running, clock: FakeClock) -
         would = await client.forget(user="ana", everything=True, dry_run=True)
         assert would.records
         assert await client.memories(user="ana"), "a dry run forgets nothing"
+
+
+async def test_the_newest_turns_are_read_from_the_end(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.client.calls.PIECE", 3)
+    await service.memory.record([Turn("ana", "user", f"number {n}", id=f"t{n}", persona="nikita") for n in range(8)])
+    (fifth,) = await service.memory.turns(user="ana", ids=["t5"])
+    async with service.client() as client:
+        for ask in (client.turns, service.memory.turns):
+            assert [turn.id for turn in await ask(user="ana", before=fifth.place, limit=4)] == ["t1", "t2", "t3", "t4"]
+            assert [turn.id for turn in await ask(user="ana", before=10**9, limit=2)] == ["t6", "t7"]
+            assert len(await ask(user="ana", before=10**9, limit=100, persona="nikita")) == 8
+            assert await ask(user="ana", before=10**9, limit=5, persona="other") == []
+        assert await client.turns(user="nobody", before=10) == []
+    with pytest.raises(InvalidInput, match="newest turns"):
+        await service.memory.turns(user="ana", before=5, session="s")
+
+
+async def test_a_saved_recipe_is_named_like_any_other(service: Running) -> None:
+    own = recipe_book.load("lanes").model_copy(update={"name": "own", "description": "ours"})
+    async with service.client() as client:
+        assert await client.define_recipe(own) == own
+        assert [recipe.name for recipe in await client.recipes()] == [*recipe_book.names(), "own"]
+        assert (await client.context(user="ana", message="hi", recipe="own")).recipe == "own"
+        with pytest.raises(InvalidInput, match="comes with Recollect"):
+            await client.define_recipe(recipe_book.load("lanes"))
+        with pytest.raises(InvalidInput, match="none called 'nothing'"):
+            await client.context(user="ana", message="hi", recipe="nothing")
+    assert (await service.memory.context(user="ana", message="hi", recipe="own")).recipe == "own"
+    assert [recipe.name for recipe in await service.memory.for_tenant("other").recipes()] == [*recipe_book.names()]
+
+
+async def test_a_context_that_is_only_looked_at_leaves_nothing(service: Running) -> None:
+    async with service.client() as client:
+        await client.record(Turn("ana", "user", "hi"))
+        await client.context(user="ana", message="yes", keep=False)
+        assert await client.snapshots(user="ana") == []
+        kept = await client.context(user="ana", message="yes")
+        assert [snapshot.id for snapshot in await client.snapshots(user="ana")] == [kept.snapshot]

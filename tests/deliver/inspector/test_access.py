@@ -42,7 +42,7 @@ POSTS = {
     "memory/forget": {"id": "{memories}", "what": "memory"},
     "memory/merge": {"keep": "a", "other": "b"},
     "memory/split": {"entity": "a", "name": "b"},
-    "work/retry": {"step": "extract"},
+    "retry": {"step": "extract"},
     "sign-out": {},
 }
 
@@ -143,7 +143,7 @@ async def test_a_key_does_only_what_its_scopes_allow(service: Running) -> None:
         assert (await http.get(address("memory", user="ana"))).status_code == 200
         assert "may not list users" in (await http.get(ROOT)).text
         token = await token_of_forms(http)
-        for path in ("memory/change", "memory/forget", "work/retry", "playground/save"):
+        for path in ("memory/change", "memory/forget", "retry", "playground/save"):
             filled = {name: value.format(**ids) for name, value in POSTS[path].items()}
             answer = await http.post(f"{ROOT}/{path}", data={**filled, "user": "ana", "form_token": token})
             assert answer.status_code == 403, path

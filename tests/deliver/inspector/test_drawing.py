@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.deliver.inspector.charts import HEIGHT, WIDTH, Series, Timeline, bar, columns, plot
@@ -55,6 +55,7 @@ def entities(count: int) -> list[Entity]:
     return [Entity(id=f"e{n}", key=f"person:p{n}", label=f"P{n}", at=NOW) for n in range(count)]
 
 
+@settings(max_examples=12)  # A drawing takes its time, and one more says little.
 @given(st.lists(st.lists(st.integers(0, 39), max_size=5), max_size=30))
 def test_the_graph_is_the_same_every_time_and_fits(named: list[list[int]]) -> None:
     refs = [[f"person:p{n}" for n in several] for several in named]

@@ -25,6 +25,11 @@ def lowest() -> str:
     return bound if bound.count(".") == 2 else f"{bound}.0"
 
 
+def _outside() -> dict[str, str]:
+    """The environment without what this run of the tests has put there for itself."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("RECOLLECT_", "PYTEST_"))}
+
+
 def test_the_installed_version_is_a_supported_one() -> None:
     def numbers(name: str) -> list[int]:
         return [int(part) for part in name.split(".")[:3]]
@@ -42,7 +47,7 @@ def test_the_lowest_supported_version_behaves_alike(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-k", "not postgres", *tests],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "RECOLLECT_TEST_PROFILE": "dev"},
+        env={**_outside(), "PYTHONPATH": str(tmp_path)},
         check=False,
         capture_output=True,
         text=True,

@@ -86,7 +86,7 @@ def retain(call: Call, *, user: Whose = None, dry_run: DryRun = False) -> None:
 
 
 def retention(call: Call, *, fields: Fields = None, user: Whose = None) -> None:
-    """Show or set for how many days each kind is kept, such as turn=365 snapshot=30; null keeps it."""
+    """Show or set for how many days each kind is kept (turn=365; null keeps it)."""
     with call.memory() as memory:
         days: dict[str, Any] = assignments.read(fields)
         if days:
@@ -120,7 +120,7 @@ def reject(call: Call, *, id: Held, user: User) -> None:
 
 
 def events(call: Call, *, user: Whose = None, limit: Limit = 100) -> None:
-    """Show the audit log: who forgot, exported or changed what, and when; without content."""
+    """Show the audit log: who forgot, exported or changed what; without content."""
     with call.memory() as memory:
         found = memory.events(user=user, limit=limit)
     lines = [f"{e.at:%Y-%m-%d %H:%M:%S}  {e.deed:<9}  {e.by}  {(e.user or 'all')[:12]}" for e in found]

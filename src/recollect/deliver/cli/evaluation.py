@@ -1,6 +1,5 @@
 """The command that measures recall on conversations with gold evidence."""
 
-import asyncio
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,6 +39,8 @@ def evaluate(
 
     Every conversation is recorded and settled as a user of its own, in a folder that is thrown away, or where --data says.
     """
+    import asyncio
+
     from recollect.deliver import evaluating, plain
     from recollect.deliver.evaluating.plot import svg
 

@@ -1,6 +1,5 @@
 """The command that serves one user's memory to an MCP client on standard input and output."""
 
-import asyncio
 from typing import Annotated
 
 import typer
@@ -34,5 +33,7 @@ def mcp(
     async def run() -> None:
         async with Recollect(call.data, clock=clock, tenant=call.tenant, recipe=recipe or "companion") as memory:
             await server(fixed(Owner(memory=memory, user=user, persona=persona, lane=lane))).run_stdio_async()
+
+    import asyncio
 
     asyncio.run(run())

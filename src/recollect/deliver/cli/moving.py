@@ -11,7 +11,6 @@ from recollect.deliver.cli.call import Call
 from recollect.deliver.cli.moving_stores import put_back
 from recollect.deliver.cli.options import User
 from recollect.errors import Conflict, NotFound
-from recollect.store.ledger import NAME as LEDGER
 
 HEADER_AND_FOOTER = 2
 """Lines of an export that are no entries."""
@@ -87,8 +86,9 @@ def restore(
         ),
     ] = None,
 ) -> None:
-    """Bring a backup back into an empty folder or database (--data), without what was forgotten since."""
+    """Bring a backup back into an empty place, less what was forgotten since."""
     from recollect import store
+    from recollect.store.ledger import NAME as LEDGER
     from recollect.sync import Recollect
 
     if "://" in call.data:

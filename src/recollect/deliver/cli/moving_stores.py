@@ -87,7 +87,7 @@ def schema(
     ] = False,
     shards: Annotated[int, typer.Option(min=1, help="How many pieces the users are spread over.")] = 128,
 ) -> None:
-    """Print the statements that prepare a PostgreSQL database, for an administrator to run.
+    """Print the statements that prepare a PostgreSQL database.
 
     One server needs none of it: the store prepares its database itself when it may.
     """

@@ -104,7 +104,7 @@ def progress(call: Call, *, user: User, persona: Persona = None) -> None:
 
 
 def audit(call: Call, *, user: User) -> None:
-    """Print what share of a user's memory is doubled, unsupported, stale, held back or secret."""
+    """Print what share of a memory is doubled, unsupported, stale or secret."""
     with call.memory() as memory:
         found = memory.run(memory.engine.audit(user=user))
     call.answer(found, lambda: _audit(found))
@@ -155,7 +155,7 @@ def reindex(
         str | None, typer.Option(metavar="NAME", help="static (the default), or onnx:NAME with the extra.")
     ] = None,
 ) -> None:
-    """Write the vectors that an embedder has not made yet; stopped and started again, it goes on."""
+    """Write the vectors that are missing; stopped and started again, it goes on."""
     with call.memory(embedder=embedder) as memory, call.progress("embedding") as advance:
         found = memory.run(memory.engine.reindex(user=user, progress=advance))
     call.answer(

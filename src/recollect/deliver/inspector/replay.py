@@ -83,7 +83,8 @@ async def _message(memory: Recollect, user: str, filters: Filters, *, place: int
 
 async def _before(memory: Recollect, user: str, turn: StoredTurn) -> StoredTurn | None:
     """The message before this one to the same persona in the same lane."""
-    for other in reversed(await memory.turns(user=user, before=turn.place, limit=LOOKED)):
+    before = await memory.turns(user=user, before=turn.place, limit=LOOKED, persona=turn.persona, lane=turn.lane)
+    for other in reversed(before):
         if other.role == "user" and (other.persona, other.lane) == (turn.persona, turn.lane):
             return other
     return None

@@ -72,7 +72,7 @@ async def work(request: Request, user: str | None = None) -> Response:
     return page(request, "work.html", user=name, **shown)
 
 
-@router.post(f"{ROOT}/work/retry")
+@router.post(f"{ROOT}/retry")
 async def retry(request: Request) -> Response:
     """Makes a parked step due again."""
     filled = await form(request)

@@ -30,6 +30,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from recollect.ingest.raw import storable
 from recollect.types import Media, Part, Role, Thinking, ToolCall, ToolReturn
 
 Keep = Callable[[BinaryContent], str]
@@ -95,11 +96,6 @@ def said(
                 found[-1] = _rejected(found[-1])
             found += _asked(message, outputs=outputs, keep=keep)
     return [one for one in found if not one.empty]
-
-
-def storable(text: str) -> str:
-    """The text without what no store takes: NUL, and halves of code points."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def _asked(request: ModelRequest, *, outputs: Collection[str], keep: Keep | None) -> list[Said]:
