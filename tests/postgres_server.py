@@ -12,6 +12,7 @@ import fcntl
 import importlib.util
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import socket
@@ -114,7 +115,7 @@ class PostgresServer:
 
     def kill(self) -> None:
         """kill -9 of the server and all its processes, as when the machine takes it."""
-        pid = self._pid()
+        pid = self.pid()
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)  # so that it starts no process while they are counted
         children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
@@ -127,10 +128,10 @@ class PostgresServer:
 
     @property
     def running(self) -> bool:
-        pid = self._pid()
+        pid = self.pid()
         return pid is not None and _alive(pid)
 
-    def _pid(self) -> int | None:
+    def pid(self) -> int | None:
         try:
             return int((self.data / "postmaster.pid").read_text().split()[0])
         except (FileNotFoundError, IndexError):
@@ -169,13 +170,15 @@ HOME_VARIABLE = "RECOLLECT_TEST_POSTGRES_HOME"
 
 
 def prepare_session() -> None:
-    """Names the folder that this test run and all its worker processes share; nothing is started yet."""
-    os.environ.setdefault(HOME_VARIABLE, tempfile.mkdtemp(prefix="recollect-postgres-"))
+    """Names the folder that this test run and all its worker processes share; nothing is made or started yet."""
+    folder = Path(tempfile.gettempdir()) / f"recollect-postgres-{os.getpid()}-{secrets.token_hex(4)}"
+    os.environ.setdefault(HOME_VARIABLE, str(folder))
 
 
 def session_server() -> PostgresServer:
     """The run's one server: the first process that asks starts it."""
     home = Path(os.environ[HOME_VARIABLE])
+    home.mkdir(exist_ok=True)
     home.chmod(0o755)
     port_file = home / "port"
     with (home / "lock").open("w") as lock:
@@ -184,7 +187,18 @@ def session_server() -> PostgresServer:
             return PostgresServer(home / "server", port=int(port_file.read_text()))
         server = PostgresServer.create(home / "server")
         port_file.write_text(str(server.port))
+        _clean_up_after(int(home.name.split("-")[2]), server, home)
         return server
+
+
+def _clean_up_after(owner: int, server: PostgresServer, home: Path) -> None:
+    """A run that is killed cannot stop its server: somebody waits for its end and does."""
+    wait = 'while kill -0 "$1"; do sleep 2; done; kill -QUIT "$2"; sleep 1; rm -rf "$3"'
+    subprocess.run(
+        ["sh", "-c", f"({wait}) >/dev/null 2>&1 </dev/null &", "sh", str(owner), str(server.pid()), str(home)],
+        start_new_session=True,
+        check=True,
+    )
 
 
 def finish_session() -> None:
@@ -193,4 +207,4 @@ def finish_session() -> None:
     port_file = home / "port"
     if port_file.exists():
         PostgresServer(home / "server", port=int(port_file.read_text())).remove()
-    shutil.rmtree(home)
+    shutil.rmtree(home, ignore_errors=True)
