@@ -236,11 +236,10 @@ class Recollect(Custody):
             raise InvalidInput("pass either message= (not recorded yet) or turn= (the id of a recorded one)")
         if message is not None:
             validate.text(message, what="message")
-        who = await self._personas.resolve(persona)
         chosen = await self._chosen(recipe)
         request = gather.Request(
             user=validate.name(user, what="user"),
-            persona=who.persona,
+            persona=validate.optional_name(persona, what="persona"),
             lane=validate.optional_name(lane, what="lane"),
             recipe=chosen.recipe,
             now=self._clock() if at is None else instant(at),
@@ -248,18 +247,17 @@ class Recollect(Custody):
             turn=turn,
             inputs=dict(inputs or {}),
             known=known,
-            warnings=(*who.warnings, *chosen.warnings),
+            warnings=chosen.warnings,
         )
-        material = await gather.gather(
-            self._user(user), request, partial(self._recaller.recall, UserKey(self._tenant, user))
-        )
+        recall = partial(self._recaller.recall, UserKey(self._tenant, user))
+        material = await gather.gather(self._user(user), request, self._personas.resolve(request.persona), recall)
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
-        stored, blobs = snapshot.taken(assembled, request.recipe, material)
+        name = snapshot.snapshot_id(assembled)
         if keep:
-            self._write_later(user, stored, blobs)
-        conversation = (self._tenant, user, request.persona.id, request.lane, counter.family)
-        return assembled.context(stored.id, kept=self._prefixes.kept(conversation, assembled, counter))
+            self._write_later(user, name, partial(snapshot.taken, assembled, request.recipe, material))
+        conversation = (self._tenant, user, request.persona, request.lane, counter.family)
+        return assembled.context(name, kept=self._prefixes.kept(conversation, assembled, counter))
 
     async def search(
         self,
@@ -471,9 +469,9 @@ class Recollect(Custody):
         await self.flush()
         return await using.marks(self._user(user), named, now=self._clock())
 
-    def _write_later(self, user: str, taken: StoredSnapshot, blobs: Mapping[str, str]) -> None:
+    def _write_later(self, user: str, name: str, take: Callable[[], snapshot.Taken]) -> None:
         """Writes the snapshot behind the answer; a store that cannot write costs the snapshot, not the conversation."""
-        task = asyncio.get_running_loop().create_task(replaying.keep(self._user(user), taken, blobs))
+        task = asyncio.get_running_loop().create_task(replaying.keep(self._user(user), name, take))
         self._flushing.add(task)
         task.add_done_callback(self._flushing.discard)
 

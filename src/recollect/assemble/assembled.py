@@ -1,6 +1,7 @@
 """What the assembly hands back: the context's parts, before it has a snapshot."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -44,10 +45,12 @@ class Assembled:
     breakpoints: tuple[int, ...]
 
     def context(self, snapshot: str, *, kept: int | None = None) -> Context:
+        """What the caller gets: messages of its own, to change as it likes, while the snapshot is still being written."""
+        messages = [deepcopy(message) if "tool_calls" in message else message.copy() for message in self.messages]
         return Context(
             system=self.system,
-            history=list(self.history),
-            messages=list(self.messages),
+            history=messages[: len(self.history)],
+            messages=messages,
             tokens=self.tokens,
             items=list(self.items),
             snapshot=snapshot,

@@ -1,10 +1,12 @@
 """Gathering: everything a recipe may want for one message, read from the user's store in two or three short batches.
 
-The first batch tells the state of things and the window; recall then asks with the message in the light of its anchor; a
-last one fetches the cards of who was found. All of them are bounded by the head that the first one saw, so they answer
-from one state of the log. Trouble in the store never fails a conversation: what could not be read is left out and named.
+The first batch tells the state of things and the window, while the persona is looked up; recall then asks with the message
+in the light of its anchor, beside what some recipes want from further back; a last one fetches the cards of who was found.
+All of them are bounded by the head that the first one saw, so they answer from one state of the log. Trouble in the store
+never fails a conversation: what could not be read is left out and named.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,6 +14,7 @@ from datetime import datetime, timedelta
 from recollect import keys
 from recollect.assemble import naming, select
 from recollect.assemble.material import Material
+from recollect.assemble.personas import Resolved
 from recollect.assemble.reaching import beyond
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
@@ -36,6 +39,7 @@ from recollect.store.base import (
 )
 from recollect.text.analyse import stems
 from recollect.types import (
+    Card,
     Entity,
     Loop,
     Memory,
@@ -69,7 +73,7 @@ class Request:
     """One call of `context`, resolved: whose, where, with which recipe and at what time."""
 
     user: str
-    persona: Persona
+    persona: str | None
     lane: str | None
     recipe: Recipe
     now: datetime
@@ -119,30 +123,87 @@ class _Plan:
         )
 
 
-async def gather(store: UserStore, request: Request, recall: Recall) -> Material:
+async def gather(store: UserStore, request: Request, resolving: Awaitable[Resolved], recall: Recall) -> Material:
     """The material for one context; without a working store, what the call itself brings."""
+    who, seen = await asyncio.gather(resolving, _seen(store, request))
+    request = replace(request, warnings=(*who.warnings, *request.warnings))
+    if isinstance(seen, _Unreadable):
+        return _bare(request, who.persona, seen)
+    try:
+        state = await _state(store, request, who.persona, seen)
+        material, brought = await asyncio.gather(
+            beyond(store, state.material, request.recipe, running=state.running, known=request.known),
+            _brought(store, request, state, recall),
+        )
+    except StoreError as error:
+        return _bare(request, who.persona, _Unreadable(error, seen.message))
+    problems = (*material.problems, *((brought.problem,) if brought.problem else ()))
+    return replace(material, recalled=brought.recalled, cards=brought.cards, problems=problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """The store's error, and the message if it was still read."""
+
+    error: StoreError
+    message: StoredTurn | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The first batch with its answers."""
+
+    message: StoredTurn | None
+    text: str
+    plan: _Plan
+    answers: Answers
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The material but for recall, the session it is in, the question to recall, and the entities that the message names."""
+
+    material: Material
+    running: select.Running
+    ask: Search
+    named: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """What recall and the entities bring, and what went wrong with it, if anything did."""
+
+    recalled: tuple[Recalled, ...] = ()
+    cards: tuple[Card, ...] = ()
+    problem: str = ""
+
+
+async def _seen(store: UserStore, request: Request) -> _Seen | _Unreadable:
     try:
         message = await _message(store, request)
     except StoreError as error:
         if request.message is None:
             raise
-        return _bare(request, problem=f"the store could not be read: {error}")
+        return _Unreadable(error)
+    text = message.text if message else request.message or ""
+    plan = _plan(request, text=text, before=message.place if message else None)
     try:
-        material, ask, named = await _state(store, request, message)
+        return _Seen(message, text, plan, await store.read(*plan.queries()))
     except StoreError as error:
-        return _bare(request, problem=f"the store could not be read: {error}", message=message)
+        return _Unreadable(error, message)
+
+
+async def _brought(store: UserStore, request: Request, state: _State, recall: Recall) -> _Brought:
     try:
-        brought = await recall(store, ask)
+        brought = await recall(store, state.ask)
         recalled = tuple(map(_held_back, brought.hits))
-        facts = await _facts(store, request, recalled, named=named, known=material.known)
+        facts = await _facts(store, request, recalled, named=state.named, known=state.material.known)
     except StoreError as error:
-        return replace(material, problems=(*material.problems, f"recall failed: {error}"))
-    if brought.problem:
-        material = replace(material, problems=(*material.problems, brought.problem))
+        return _Brought(problem=f"recall failed: {error}")
     cards = select.cards(facts.refs, facts.memories, now=request.now, recipe=request.recipe)
     if "memories" in request.recipe.order:
-        return replace(material, recalled=recalled, cards=cards)
-    return replace(material, recalled=(*recalled, *select.beside(recalled, cards)))
+        return _Brought(recalled, cards, brought.problem)
+    return _Brought((*recalled, *select.beside(recalled, cards)), (), brought.problem)
 
 
 async def _message(store: UserStore, request: Request) -> StoredTurn | None:
@@ -155,24 +216,25 @@ async def _message(store: UserStore, request: Request) -> StoredTurn | None:
     return found[0]
 
 
-def _bare(request: Request, *, problem: str, message: StoredTurn | None = None) -> Material:
+def _bare(request: Request, persona: Persona, unreadable: _Unreadable) -> Material:
+    message = unreadable.message
     return Material(
         user=request.user,
         now=request.now,
         known=request.known or 0,
-        persona=request.persona,
+        persona=persona,
         profile=Profile(id=keys.PROFILE, at=request.now),
         message=message.text if message else request.message or "",
         message_id=request.turn,
         message_turn=message,
         lane=request.lane,
         inputs=request.inputs,
-        problems=(*request.warnings, problem),
+        problems=(*request.warnings, f"the store could not be read: {unreadable.error}"),
     )
 
 
 def _plan(request: Request, *, text: str, before: int | None) -> _Plan:
-    persona, known, recipe = request.persona.id, request.known, request.recipe
+    persona, known, recipe = request.persona, request.known, request.recipe
     return _Plan(
         head=Head(),
         profile=RecordsById(ids=(keys.PROFILE,), known=known),
@@ -202,13 +264,8 @@ def _plan(request: Request, *, text: str, before: int | None) -> _Plan:
     )
 
 
-async def _state(
-    store: UserStore, request: Request, message: StoredTurn | None
-) -> tuple[Material, Search, tuple[str, ...]]:
-    """The material but for recall, the question to recall, and the entities that the message names."""
-    text = message.text if message else request.message or ""
-    plan = _plan(request, text=text, before=message.place if message else None)
-    answers = await store.read(*plan.queries())
+async def _state(store: UserStore, request: Request, persona: Persona, seen: _Seen) -> _State:
+    message, text, plan, answers = seen.message, seen.text, seen.plan, seen.answers
     known = request.known if request.known is not None else answers[plan.head]
     profile = _profile(answers[plan.profile], now=request.now)
     turns = tuple(turn for turn in answers[plan.window] if turn.id != request.turn and turn.role != "system")
@@ -232,7 +289,7 @@ async def _state(
         user=request.user,
         now=request.now,
         known=known,
-        persona=request.persona,
+        persona=persona,
         profile=profile,
         message=text,
         message_id=request.turn,
@@ -251,8 +308,8 @@ async def _state(
             now=request.now,
             zone=profile.zone,
         ),
-        rolling=summaries.get(keys.rolling(request.persona.id)),
-        lane_summary=summaries.get(keys.lane(request.persona.id, request.lane)),
+        rolling=summaries.get(keys.rolling(request.persona)),
+        lane_summary=summaries.get(keys.lane(request.persona, request.lane)),
         spine=summaries.get(keys.SPINE),
         loops=select.surfacing(
             nouns.records(answers[plan.loops], Loop),
@@ -270,7 +327,7 @@ async def _state(
         anchor=anchor.turn.text if anchor.turn else _opening(text, material.last_time),
         limit=request.recipe.recall.candidates,
         turns=TURNS,
-        persona=request.persona.id,
+        persona=request.persona,
         lane=ANY if request.recipe.recall.other_lanes == "always" else request.lane,
         kinds=("turn", "memory", "episode"),
         blending=blending(request.recipe),
@@ -279,8 +336,7 @@ async def _state(
         known=known,
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
-    full = await beyond(store, material, request.recipe, running=running, known=request.known)
-    return full, ask, naming.meant(text, nouns.records(answers[plan.named], Entity))
+    return _State(material, running, ask, naming.meant(text, nouns.records(answers[plan.named], Entity)))
 
 
 async def _lasting(
@@ -382,7 +438,7 @@ async def _about(store: UserStore, request: Request, refs: tuple[str, ...], *, k
     query = RecordsByEntity(
         noun="memory",
         refs=refs,
-        persona=request.persona.id,
+        persona=request.persona,
         shared=True,
         statuses=("ACTIVE",),
         limit=CARD_FACTS,

@@ -19,6 +19,8 @@ from recollect.types import StoredTurn, Summary
 
 LANES = 40
 TODAY = 40
+SPARE = 2
+"""So many times what a recipe shows of today's turns are candidates: some repeat what the context holds elsewhere."""
 CONFIDENT_STEMS = 2
 """A message of fewer words than this is never taken to be about another lane."""
 
@@ -53,7 +55,10 @@ async def beyond(
         material = replace(material, first_turns=answers[firsts])
     if today in wanted:
         material = replace(
-            material, today_turns=_earlier(answers[today], shown, begin=begin, message=material.message_id)
+            material,
+            today_turns=_earlier(answers[today], shown, begin=begin, message=material.message_id)[
+                : SPARE * recipe.limits.today_turns
+            ],
         )
     if lanes in wanted:
         material = replace(material, other_lanes=_related(nouns.records(answers[lanes], Summary), material, recipe))

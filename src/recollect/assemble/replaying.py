@@ -1,14 +1,14 @@
 """The past again: a context rebuilt from its snapshot, and another recipe tried over a recorded conversation."""
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from recollect.assemble import snapshot
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
-from recollect.store.base import Blobs, Change, Scope, SnapshotsById, StoredSnapshot, TurnList, UserStore
+from recollect.store.base import Answers, Blobs, Change, Scope, SnapshotsById, TurnList, UserStore
 from recollect.types import Context, StoredTurn
 
 LOG = logging.getLogger("recollect.snapshots")
@@ -25,12 +25,17 @@ async def replay(store: UserStore, snapshot_id: str) -> Context:
     return replace(rebuilt.context, warnings=(*rebuilt.context.warnings, *rebuilt.notes))
 
 
-async def keep(store: UserStore, taken: StoredSnapshot, blobs: Mapping[str, str]) -> None:
-    """Writes a snapshot; one that cannot be written is reported and costs no conversation."""
+async def keep(store: UserStore, name: str, take: Callable[[], snapshot.Taken]) -> None:
+    """Takes and writes a snapshot; one that cannot be written is reported and costs no conversation."""
+
+    def decide(_: Answers) -> Change:
+        stored, blobs = take()
+        return Change(snapshots=(stored,), blobs=blobs)
+
     try:
-        await store.write(lambda _: Change(snapshots=(taken,), blobs=blobs))
+        await store.write(decide)
     except StoreError as error:
-        LOG.warning("snapshot %s was not written: %s", taken.id, error)
+        LOG.warning("snapshot %s was not written: %s", name, error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,10 @@ _NOBODY: Final = -1
 """The owner of a blob that no item stands for: the recipe, the persona."""
 
 
+Taken = tuple[StoredSnapshot, Mapping[str, str]]
+"""A snapshot, and its blobs by their hashes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
     """A context from its snapshot. `exact`: its bytes are those that were sent; `notes` say why not."""
@@ -52,7 +56,7 @@ def result_hash(made: Assembled | Context) -> str:
     return blake2b(sent.encode(), digest_size=16).hexdigest()
 
 
-def taken(made: Assembled, recipe: Recipe, material: Material) -> tuple[StoredSnapshot, dict[str, str]]:
+def taken(made: Assembled, recipe: Recipe, material: Material) -> Taken:
     """The snapshot of a context, and the blobs it names by their hash."""
     book = _Blobs(made.items)
     persona = material.persona

@@ -124,15 +124,13 @@ def rank(
     None when there is no embedder. Rows that are not `allowed` neither appear nor count in the statistics.
     """
     total, parts = scored(rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights)
+    best = top(total, rows.seqs, limit=limit)
+    shares = [(name, np.round(part[best], DECIMALS).tolist()) for name, part in parts.items()]
     return [
-        Ranked(
-            row=int(row),
-            seq=int(rows.seqs[row]),
-            score=float(total[row]),
-            parts={name: round(float(part[row]), DECIMALS) for name, part in parts.items() if part[row]},
+        Ranked(row=row, seq=seq, score=score, parts={name: share[n] for name, share in shares if share[n]})
+        for n, (row, seq, score) in enumerate(
+            zip(best.tolist(), rows.seqs[best].tolist(), total[best].tolist(), strict=True)
         )
-        for row in top(total, rows.seqs, limit=limit)
-        if total[row] > -np.inf
     ]
 
 
@@ -257,13 +255,18 @@ def rank_sessions(totals: Scores, sessions: Integers, *, weights: Weights = DEFA
 
 
 def _with_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> tuple[Scores, Scores]:
-    """Own scores, and what neighbours add to them. The end of the padded arrays is what -1 points to."""
-    padded = np.append(lexical, 0.0)
-    previous, following = np.append(rows.previous, -1), np.append(rows.next, -1)
-    around = weights.previous * padded[rows.previous] + weights.next * padded[rows.next]
+    """Own scores, and what neighbours add to them. Few rows hold any of the words, so each of those gives to its
+    neighbours; the end of the longer array takes what is given to none, which -1 points to.
+    """
+    holding = np.flatnonzero(lexical)
+    scores, before, after = lexical[holding], rows.previous[holding], rows.next[holding]
+    around = np.zeros(len(lexical) + 1)
+    around[after] += weights.previous * scores
+    around[before] += weights.next * scores
     if weights.beyond:
-        around = around + weights.beyond * (padded[previous[rows.previous]] + padded[following[rows.next]])
-    return lexical, around * leans(rows.lengths, lean=weights.lean)
+        around[np.where(after < 0, -1, rows.next[after])] += weights.beyond * scores
+        around[np.where(before < 0, -1, rows.previous[before])] += weights.beyond * scores
+    return lexical, around[:-1] * leans(rows.lengths, lean=weights.lean)
 
 
 def _best_of_session(total: Scores, sessions: Integers) -> Scores:

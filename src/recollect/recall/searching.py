@@ -26,15 +26,14 @@ from recollect.recall.query import Question, understand
 from recollect.recall.rank import DECIMALS, DEFAULT, Ranked, Weights, collapse, rank
 from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
-from recollect.recall.vectors import Floats, Vectors
+from recollect.recall.vectors import Floats, Vectors, top
 from recollect.store import nouns
-from recollect.store.base import ANY, Everything, Match, Matches, RecordsBySeq, Scope, TurnsBySeq, UserStore, Vector
+from recollect.store.base import ANY, Everything, RecordsBySeq, Scope, Scored, Scores, TurnsBySeq, UserStore, Vector
 from recollect.store.catalog import UserKey
 from recollect.text.analyse import stems, words
 from recollect.text.temporal import ranges
 from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
 
-MATCHES: Final = 1_000
 SPARE: Final = 6
 """Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
 NO_ROW: Final = -1
@@ -195,7 +194,7 @@ class Recaller:
             periods=periods,
         )
         lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
-        turns, records = _matches(question, search)
+        turns, records = _scores(question, search)
         asked = self._cache.query(held)
         answers = await store.read(turns, records, asked)
         held = await self._cache.refresh(key, store, asked, answers[asked])
@@ -241,7 +240,7 @@ class Recaller:
         held: UserRows,
         columns: Columns,
         question: Question,
-        matches: Sequence[Match],
+        matches: Scored,
         search: Search,
         *,
         dots: Floats,
@@ -263,10 +262,8 @@ class Recaller:
         if search.skip:
             allowed[matrix.places(np.array(sorted(search.skip), dtype=np.int64))[0]] = False
         lexical = np.zeros(len(matrix))
-        if matches:
-            seqs, scores = zip(*matches, strict=True)
-            places, there = matrix.places(np.array(seqs, dtype=np.int64))
-            lexical[places] = np.round(np.array(scores)[there], DECIMALS)
+        places, there = matrix.places(matches.seqs)
+        lexical[places] = np.round(matches.scores[there], DECIMALS)
         dense = matrix.blended(dots).astype(np.float64)
         ranked = rank(
             held.rows(columns),
@@ -295,18 +292,16 @@ class Recaller:
         return self._embedder.embed([text], purpose="query")[0]
 
 
-def _without_vectors(columns: Columns, matches: Sequence[Match], *, skip: frozenset[int], limit: int) -> list[Ranked]:
+def _without_vectors(columns: Columns, matches: Scored, *, skip: frozenset[int], limit: int) -> list[Ranked]:
     """The best matches by words alone among turns that a slow embedder has not come to yet, in standard deviations."""
-    if not matches:
+    if not len(matches.seqs):
         return []
-    _, there = columns.matrix.places(np.array([match.seq for match in matches], dtype=np.int64))
-    waiting = [match for match, held in zip(matches, there, strict=True) if not held and match.seq not in skip]
-    spread = float(np.std([match.score for match in matches])) or 1.0
-    best = sorted(waiting, key=lambda match: (-match.score, match.seq))[:limit]
-    scores = [round(match.score / spread, DECIMALS) for match in best]
+    waiting = ~columns.matrix.places(matches.seqs)[1] & ~np.isin(matches.seqs, list(skip))
+    spread = float(matches.scores.std()) or 1.0
+    seqs, scores = matches.seqs[waiting], np.round(matches.scores[waiting] / spread, DECIMALS)
     return [
-        Ranked(row=NO_ROW, seq=match.seq, score=score, parts={"lexical": score})
-        for match, score in zip(best, scores, strict=True)
+        Ranked(row=NO_ROW, seq=int(seqs[place]), score=float(scores[place]), parts={"lexical": float(scores[place])})
+        for place in top(scores, seqs, limit=limit)
     ]
 
 
@@ -333,24 +328,14 @@ def _named_lanes(text: str, lanes: Sequence[str]) -> list[str]:
     return [lane for lane, parts in spoken.items() if parts <= said and any(len(p) > 2 and p.isalpha() for p in parts)]
 
 
-def _matches(question: Question, search: Search) -> tuple[Matches, Matches]:
-    turns = Matches(
-        stems=question.stems,
-        target="turn",
-        persona=search.persona,
-        lane=search.lane,
-        limit=MATCHES if "turn" in search.kinds else 0,
-        known=search.known,
-        loose=True,
+def _scores(question: Question, search: Search) -> tuple[Scores, Scores]:
+    """What to ask full text for, of turns and of records."""
+    stems, persona, known = question.stems, search.persona, search.known
+    turns = Scores(
+        stems=stems if "turn" in search.kinds else (), target="turn", persona=persona, lane=search.lane, known=known
     )
-    records = Matches(
-        stems=question.stems,
-        target="record",
-        nouns=search.sides,
-        persona=search.persona,
-        limit=MATCHES if search.sides else 0,
-        known=search.known,
-        loose=True,
+    records = Scores(
+        stems=stems if search.sides else (), target="record", nouns=search.sides, persona=persona, known=known
     )
     return turns, records
 

@@ -24,6 +24,8 @@ DECIMALS: Final = 6
 _SCALE: Final = 127.0
 _RESCORE: Final = 4
 _RESCORE_MIN: Final = 200
+_BLOCKS: Final = 4
+_LOWEST: Final = float(np.finfo(np.float32).min)
 
 Vectors = NDArray[np.float32]
 Codes = NDArray[np.int8]
@@ -264,13 +266,16 @@ def _code_lengths(codes: Codes) -> Floats:
 
 
 def top(scores: NDArray[np.floating[Any]], seqs: Integers, *, limit: int) -> Integers:
-    """Rows of the `limit` highest scores, rounded, ties by seq, best first."""
-    rounded = np.round(scores.astype(np.float64), DECIMALS)
+    """Rows of the `limit` highest scores, rounded, ties by seq, best first; a score of -inf is no score.
+
+    The highest of each of a few blocks tell a floor that at least `limit` rows reach, with one look at every score.
+    """
     if limit <= 0:
         return np.zeros(0, dtype=np.int64)
-    if limit < len(rounded):
-        floor = np.partition(rounded, len(rounded) - limit)[len(rounded) - limit]
-        rows = np.flatnonzero(rounded >= floor)
-    else:
-        rows = np.arange(len(rounded))
-    return rows[np.lexsort((seqs[rows], -rounded[rows]))][:limit]
+    blocks, floor = _BLOCKS * limit, _LOWEST
+    if len(scores) > 2 * blocks:
+        width = len(scores) // blocks
+        peaks = np.sort(scores[: blocks * width].reshape(blocks, width).max(axis=1))
+        floor = max(float(peaks[-limit]) - 10.0**-DECIMALS, floor)
+    rows = np.flatnonzero(scores >= floor)
+    return rows[np.lexsort((seqs[rows], -np.round(scores[rows].astype(np.float64), DECIMALS)))][:limit]

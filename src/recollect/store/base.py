@@ -16,6 +16,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recollect.store.catalog import Catalog, UserKey
 from recollect.types import Json, Origin, Part, RecordKind, Role, StoredTurn
 
@@ -230,8 +233,6 @@ class Matches(Query[tuple[Match, ...]]):
     """The best full-text matches among visible turns or visible ACTIVE records, best first, ties by seq (older first).
 
     A turn or record matches when it holds any of the stems. For records, `persona` also lets through what belongs to none.
-    With `loose`, a store may leave filters, limit, order and rounding to a reader who does all of them anyway: looking up
-    each of a thousand matches costs more than finding them.
     """
 
     stems: tuple[str, ...]
@@ -241,7 +242,27 @@ class Matches(Query[tuple[Match, ...]]):
     lane: Scope = ANY
     limit: int
     known: int | None = None
-    loose: bool = False
+
+
+class Scored(NamedTuple):
+    """Entries, and the BM25 of each."""
+
+    seqs: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores(Query[Scored]):
+    """Everything that `Matches` would find without a limit, in no order and not rounded, as arrays for a reader who ranks
+    them. A store may leave the filters to that reader: looking up each of a thousand matches costs more than finding them.
+    """
+
+    stems: tuple[str, ...]
+    target: Literal["turn", "record"]
+    nouns: tuple[RecordKind, ...] = ()
+    persona: Scope = ANY
+    lane: Scope = ANY
+    known: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,19 +6,18 @@ The sums are made in the order of the query's words, as there, so that both stor
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.base import Match
+from recollect.store.base import Match, Scored
 from recollect.store.bm25 import K1, PLACES, B, idf
 from recollect.store.postgres.rows import Fetched
 
 _SEQS = np.dtype(">i8")
 _COUNTS = np.dtype(">i4")
+NOTHING_SCORED = Scored(np.zeros(0, np.int64), np.zeros(0))
 
 
-def ranked(found: Fetched, *, limit: int, loose: bool) -> tuple[Match, ...]:
-    """The best matches, best first; `loose` leaves order and limit to the reader."""
-    seqs, scores = _scored(found)
-    if loose:
-        return tuple(map(Match, seqs.tolist(), scores.tolist()))
+def ranked(found: Fetched, *, limit: int) -> tuple[Match, ...]:
+    """The best matches, best first."""
+    seqs, scores = scored(found)
     order = np.lexsort((seqs, -np.round(scores, PLACES)))[:limit]
     return tuple(
         Match(seq, round(score, PLACES))
@@ -26,7 +25,7 @@ def ranked(found: Fetched, *, limit: int, loose: bool) -> tuple[Match, ...]:
     )
 
 
-def _scored(found: Fetched) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def scored(found: Fetched) -> Scored:
     """Every entry that holds a word, once, with the sum of its gains."""
     entries: list[NDArray[np.int64]] = []
     gains: list[NDArray[np.float64]] = []
@@ -40,6 +39,6 @@ def _scored(found: Fetched) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         entries.append(np.frombuffer(seqs, _SEQS).astype(np.int64))
         gains.append(weight * ((frequency * (K1 + 1.0)) / (frequency + norm)))
     if not entries:
-        return np.zeros(0, np.int64), np.zeros(0)
+        return NOTHING_SCORED
     unique, places = np.unique(np.concatenate(entries), return_inverse=True)
-    return unique, np.bincount(places, weights=np.concatenate(gains)).astype(np.float64)
+    return Scored(unique, np.bincount(places, weights=np.concatenate(gains)).astype(np.float64))

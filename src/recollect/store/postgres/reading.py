@@ -16,7 +16,7 @@ from recollect.store.base import Answers, Everything, Query, Scope
 from recollect.store.bm25 import distinct
 from recollect.store.codec import erased_name
 from recollect.store.postgres import rows
-from recollect.store.postgres.ranking import ranked
+from recollect.store.postgres.ranking import NOTHING_SCORED, ranked, scored
 from recollect.store.postgres.rows import Fetched, Values
 from recollect.store.postgres.statements import (
     RECORD_COLUMNS,
@@ -178,9 +178,24 @@ def _records_by_source(query: base.RecordsBySource, person: Person) -> Question:
 
 
 def _matches(query: base.Matches, person: Person) -> Question:
-    words = [word(stem, mark=person.mark) for stem in distinct(query.stems)]
-    if not words or query.limit <= 0:
+    ask = _holding(query, person)
+    if ask is None or query.limit <= 0:
         return Question((), lambda _: ())
+    return Question((ask,), lambda fetched: ranked(fetched[0], limit=query.limit))
+
+
+def _scores(query: base.Scores, person: Person) -> Question:
+    ask = _holding(query, person)
+    if ask is None:
+        return Question((), lambda _: NOTHING_SCORED)
+    return Question((ask,), lambda fetched: scored(fetched[0]))
+
+
+def _holding(query: base.Matches | base.Scores, person: Person) -> Statement | None:
+    """What holds any of the words; None without a word."""
+    words = [word(stem, mark=person.mark) for stem in distinct(query.stems)]
+    if not words:
+        return None
     values: Values = {
         "user": person.id,
         "words": words,
@@ -192,8 +207,7 @@ def _matches(query: base.Matches, person: Person) -> Question:
     if query.target == "record":
         values["nouns"] = list(query.nouns)
     sql = statement("match_turns" if query.target == "turn" else "match_records")
-    ask = Statement(sql, values | _names(query.persona, query.lane))
-    return Question((ask,), lambda fetched: ranked(fetched[0], limit=query.limit, loose=query.loose))
+    return Statement(sql, values | _names(query.persona, query.lane))
 
 
 def _traces(query: base.Traces, person: Person) -> Question:
@@ -298,6 +312,7 @@ _TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
     base.RecordsByEntity: _records_by_entity,
     base.RecordsBySource: _records_by_source,
     base.Matches: _matches,
+    base.Scores: _scores,
     base.Traces: _traces,
     base.Untraced: _untraced,
     base.Log: _log,

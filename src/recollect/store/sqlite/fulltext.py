@@ -1,14 +1,18 @@
 """Full-text matches by FTS5's own BM25."""
 
 import json
+from typing import Final
 
-from recollect.store.base import Everything, Match, Matches
+import numpy as np
+
+from recollect.store.base import Everything, Match, Matches, Scored, Scores
 from recollect.store.bm25 import PLACES, distinct
 from recollect.store.sqlite.driver import Connection, Value
 from recollect.store.sqlite.sql import queries
 
 _SEARCH = queries("search")
 _LATEST = 2**62
+_SCORED: Final = np.dtype([("seq", np.int64), ("score", np.float64)])
 
 
 def matches(connection: Connection, query: Matches) -> tuple[Match, ...]:
@@ -19,8 +23,6 @@ def matches(connection: Connection, query: Matches) -> tuple[Match, ...]:
     """
     if not query.stems or query.limit <= 0:
         return ()
-    if query.loose:
-        return tuple(map(Match._make, connection.execute(_SEARCH[f"loose_{query.target}s"], {"stems": _any(query)})))
     found: list[tuple[float, int]] = []
     for seq, rank in connection.execute(_SEARCH[f"{query.target}s"], _values(query)):
         score = round(-rank, PLACES)
@@ -29,6 +31,13 @@ def matches(connection: Connection, query: Matches) -> tuple[Match, ...]:
         found.append((score, seq))
     found.sort(key=lambda one: (-one[0], one[1]))
     return tuple([Match(seq=seq, score=score) for score, seq in found[: query.limit]])
+
+
+def scores(connection: Connection, query: Scores) -> Scored:
+    """All matches, whoever they belong to and whether they are live or not."""
+    found = connection.execute(_SEARCH[f"scored_{query.target}s"], {"stems": _any(query)}) if query.stems else ()
+    table = np.fromiter(found, _SCORED)
+    return Scored(table["seq"], table["score"])
 
 
 def _values(query: Matches) -> dict[str, Value]:
@@ -45,7 +54,7 @@ def _values(query: Matches) -> dict[str, Value]:
     return values
 
 
-def _any(query: Matches) -> str:
+def _any(query: Matches | Scores) -> str:
     return " OR ".join(map(_quoted, distinct(query.stems)))
 
 

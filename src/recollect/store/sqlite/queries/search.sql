@@ -21,11 +21,11 @@ WHERE record_words MATCH :stems
     AND (:any_noun OR records.noun IN (SELECT value FROM json_each(:nouns)))
 ORDER BY record_words.rank
 
--- name: loose_turns
+-- name: scored_turns
 -- Turns that hold any of the stems with their scores, whoever they belong to and whether they are live or not.
 SELECT rowid, -rank FROM turn_words WHERE turn_words MATCH :stems
 
--- name: loose_records
+-- name: scored_records
 -- Records that hold any of the stems with their scores, of any kind, live or not.
 SELECT rowid, -rank FROM record_words WHERE record_words MATCH :stems
 
