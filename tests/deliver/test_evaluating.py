@@ -123,6 +123,15 @@ def test_a_run_prints_saves_and_draws(
     assert drawn.tag.endswith("svg")
 
 
+def test_a_turn_without_words_is_passed_over(tmp_path: Path) -> None:
+    entry = talk(evidence=["t2"])
+    entry["sessions"][0]["turns"][1]["text"] = " "
+    path = written(tmp_path / "talk.jsonl", entry)
+    assert main(["eval", str(path), "--output", str(tmp_path / "out.json")]) == 0
+    [report] = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert report["turns"] == 6
+
+
 def test_a_file_without_questions_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path / "talk.jsonl", talk(evidence=[]))
     assert main(["eval", str(path), "--output", str(tmp_path / "out.json")]) == 2

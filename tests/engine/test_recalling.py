@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from recollect import Recollect, Turn
+from recollect.recall.embed.static import static_embedder
+from recollect.recall.vectors import Vectors
 from recollect.tokens import tokenizer
 from recollect.types import Context, Item
 from tests.engine.conftest import FakeClock
@@ -34,6 +37,20 @@ async def tell(memory: Recollect, clock: FakeClock, *texts: str, **fields: str) 
 
 def shown(context: Context, *sections: str) -> list[Item]:
     return [item for item in context.items if item.included and item.section in sections]
+
+
+class Renamed:
+    """The static embedder under a version of its own: what another one indexed has no vector for it."""
+
+    name, at_once, trust = "renamed", True, 0.7
+
+    def __init__(self, version: str) -> None:
+        self._inner = static_embedder()
+        self.version, self.dimension = version, self._inner.dimension
+
+    def embed(self, texts: Sequence[str], *, purpose: str = "passage") -> Vectors:
+        del purpose
+        return self._inner.embed(texts)
 
 
 BAD = {
@@ -169,6 +186,40 @@ async def test_a_greeting_recalls_what_last_time_was_about(memory: Recollect, cl
     )
     context = await memory.context(user="ana", message=greeting)
     assert ids[2] in [item.id for item in shown(context, "long_term")]
+
+
+@pytest.mark.req("R2.6")
+async def test_a_brief_question_is_no_greeting(memory: Recollect, clock: FakeClock) -> None:
+    ids = await tell(memory, clock, *TALK, *(f"Something else entirely, number {n}" for n in range(30)))
+    text = "Something else entirely was said, with numbers: number three, number four, number five"
+    await memory.add(
+        "summary", user="ana", kind="session", key="session:s-last", session="s-last", text=text, at=clock()
+    )
+    context = await memory.context(user="ana", message="Any marathon?", at=clock() + timedelta(days=2))
+    assert shown(context, "long_term")[0].id == ids[2]
+
+
+@pytest.mark.req("R2.5")
+async def test_a_lone_memory_that_answers_stands_before_turns_that_do_not(memory: Recollect, clock: FakeClock) -> None:
+    await tell(memory, clock, *(f"The weather was fine on the way to place number {n}" for n in range(30)))
+    dog = await memory.remember(user="ana", text="Ana's dog is called Rex")
+    [best, *_] = await memory.search(user="ana", query="What is the dog called?")
+    assert best.id == dog.id
+    assert best.parts["lexical"] > 0
+    assert best.parts["dense"] > 0
+
+
+@pytest.mark.req("R2.5")
+async def test_what_another_embedder_indexed_is_found_by_its_words(store_url: str, clock: FakeClock) -> None:
+    async with Recollect(store_url, clock=clock, embedder=Renamed("one")) as memory:
+        ids = await tell(memory, clock, *TALK)
+        note = await memory.remember(user="ana", text="Ana runs marathons in the rain")
+    async with Recollect(store_url, clock=clock, embedder=Renamed("two")) as memory:
+        hits = await memory.search(user="ana", query="marathon")
+        assert {ids[2], note.id} <= {hit.id for hit in hits}
+        context = await memory.context(user="ana", message="the marathon, please", recipe="recall")
+        assert note.id in [item.id for item in shown(context, "memories")], "its threshold is for what has a vector"
+        assert not await memory.search(user="ana", query="marathon", kinds=["episode"])
 
 
 @pytest.mark.req("R3.5")

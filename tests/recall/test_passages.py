@@ -52,6 +52,14 @@ def test_a_megabyte_without_a_space_is_cut_too() -> None:
     assert all(tokenizer().count(part) <= LONGEST for part in passages("ab" * 500_000))
 
 
+@pytest.mark.req("R2.4")
+@pytest.mark.parametrize("words", [2, 3])
+def test_two_endless_words_are_cut_too(words: int) -> None:
+    found = passages(" ".join(["0123456789" * 400] * words))
+    assert len(found) > words
+    assert all(tokenizer().count(part) <= LONGEST for part in found)
+
+
 def test_the_best_passage_holds_the_words_or_is_the_most_similar() -> None:
     story = [paragraph(topic) for topic in ("harbour", "wedding", "storm")]
     assert best(story, ("wed",), NONE) == 1

@@ -52,6 +52,17 @@ def test_a_short_message_borrows_its_anchor() -> None:
     assert "restaur" not in long.stems
 
 
+@pytest.mark.req("R1.7")
+def test_a_question_with_words_of_its_own_is_not_drowned_by_what_was_said_before() -> None:
+    before = "Shall I book the table at the Italian restaurant?"
+    assert (
+        understand("Which bike did Caroline buy?", anchor=before).stems
+        == understand("Which bike did Caroline buy?").stems
+    )
+    assert "restaur" in understand("why Italian?", anchor=before).stems, "one word asks about what was said"
+    assert "restaur" in understand("the blue one, tomorrow", anchor=before).stems
+
+
 def test_periods_are_handed_on() -> None:
     day = _Day(start=datetime(2024, 5, 1, tzinfo=UTC), end=datetime(2024, 5, 2, tzinfo=UTC))
     assert understand("what happened on May 1st", periods=[day]).periods == (day,)

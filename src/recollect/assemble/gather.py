@@ -20,6 +20,8 @@ from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
 from recollect.ingest.quarantine import Verdicts
+from recollect.ingest.short import is_short
+from recollect.ingest.slots import is_question
 from recollect.recall.blends import Boosts, Shares
 from recollect.recall.searching import Blending, Brought, Search
 from recollect.store import nouns
@@ -351,8 +353,11 @@ async def _lasting(
 
 
 def _opening(text: str, last_time: Summary | None) -> str | None:
-    """What a greeting after a long silence is read with: what was talked about last time."""
-    return last_time.text if last_time is not None and len(stems(text)) <= GREETING else None
+    """What a greeting after a long silence is read with: what was talked about last time. A question of its own, however
+    brief, is no greeting."""
+    if last_time is None:
+        return None
+    return last_time.text if is_short(text) or (len(stems(text)) <= GREETING and not is_question(text)) else None
 
 
 def blending(recipe: Recipe) -> Blending:

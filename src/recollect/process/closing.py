@@ -29,6 +29,9 @@ _ARRIVES, _PARTICIPLE, _HANDED = map(_TABLE.pattern, ("arrives", "participle", "
 _LIGHT: Final = frozenset(_TABLE.texts("words", "light"))
 _FINISHING: Final = frozenset(_TABLE.texts("words", "finishing"))
 _GROUPS: Final = tuple(frozenset(line.split()) for line in _TABLE.texts("synonyms", "groups"))
+_SYNONYMS: Final = {
+    word: frozenset[str]().union(*(group for group in _GROUPS if word in group)) for group in _GROUPS for word in group
+}
 _ALIKE: Final = 0.62
 
 
@@ -154,4 +157,4 @@ def _ideas(text: str, stems: Stems) -> list[str]:
 
 
 def _matches(idea: str, said: frozenset[str]) -> bool:
-    return idea in said or any(idea in group and group & said for group in _GROUPS)
+    return idea in said or (idea in _SYNONYMS and not said.isdisjoint(_SYNONYMS[idea]))

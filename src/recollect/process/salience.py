@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, Literal
 
 from recollect.ingest.quarantine import quarantine
@@ -62,28 +63,28 @@ class Sentence:
 
 def weighed(lines: Sequence[Line], *, stems: Stems) -> list[Sentence]:
     """All sentences of the conversation, in order, each with its weight."""
-    counts: Counter[str] = Counter()
-    spoken: list[Sentence] = []
-    for line in lines:
-        if line.role not in {"user", "assistant"}:
-            continue
-        for text in sentences(line.text):
-            if not _keepable(text, line):
-                continue
-            ideas = frozenset(stems(text))
-            counts.update(ideas)
-            found = extract(Said(text=text, role=line.role, now=line.at, zone=line.zone))
-            spoken.append(
-                Sentence(
-                    text=dated(text, at=line.at, zone=line.zone),
-                    line=line,
-                    weight=0.0,
-                    place=len(spoken),
-                    ideas=ideas,
-                    found=found,
-                )
-            )
-    return [replace(one, weight=_weight(one, counts)) for one in spoken]
+    spoken = [one for line in lines if line.role in {"user", "assistant"} for one in _read(line, stems)]
+    counts = Counter(idea for one in spoken for idea in one.ideas)
+    return [replace(one, place=place, weight=_weight(one, counts)) for place, one in enumerate(spoken)]
+
+
+@lru_cache(maxsize=1_024)
+def _read(line: Line, stems: Stems) -> tuple[Sentence, ...]:
+    """The sentences of one turn that may be kept, not weighed yet. A turn goes into the summaries of its session, its day and
+    its lane within one visit, so what was read is kept for a while.
+    """
+    return tuple(
+        Sentence(
+            text=dated(text, at=line.at, zone=line.zone),
+            line=line,
+            weight=0.0,
+            place=0,
+            ideas=frozenset(stems(text)),
+            found=extract(Said(text=text, role=line.role, now=line.at, zone=line.zone)),
+        )
+        for text in sentences(line.text)
+        if _keepable(text, line)
+    )
 
 
 def chosen(found: Iterable[Sentence], *, limit: int, most: int = 99) -> list[Sentence]:
@@ -113,12 +114,15 @@ def topics(found: Sequence[Sentence], *, most: int = 5) -> list[tuple[str, tuple
         *_MOODS.values(), *(one.line.speaker.lower().split() for one in found)
     )
     for one in found:
+        beginning: dict[str, list[str]] = {}
         for idea in one.ideas:
             said.setdefault(idea, []).append(one.line.id)
+            if len(idea) > 3:
+                beginning.setdefault(idea[:4], []).append(idea)
         for word in re.findall(r"[^\W\d_][\w'-]{3,}", one.text):
-            for idea in one.ideas:
-                if word.lower().startswith(idea[:4]) and len(idea) > 3 and word.lower() not in idle:
-                    words.setdefault(idea, Counter())[word] += 1
+            lower = word.lower()
+            for idea in beginning.get(lower[:4], ()) if lower not in idle else ():
+                words.setdefault(idea, Counter())[word] += 1
     ranked = sorted((idea for idea in words if len(idea) > 3), key=lambda idea: (-len(set(said[idea])), idea))
     return [(_commonest(words[idea]), tuple(dict.fromkeys(said[idea]))) for idea in ranked[:most]]
 

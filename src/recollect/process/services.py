@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol
 
-from recollect.ingest.quarantine import quarantine
+from recollect.ingest.quarantine import Verdicts
 from recollect.ingest.record import Indexer
 from recollect.process.candidates import Candidate, LoopCandidate
 from recollect.process.summarising import Digest
@@ -21,6 +21,8 @@ from recollect.types import (
     Summary,
     SummaryKind,
 )
+
+_VERDICTS = Verdicts()
 
 Detail = Literal["brief", "normal", "full"]
 
@@ -117,7 +119,7 @@ class Receipts:
 
 def _without_orders(turn: StoredTurn) -> StoredTurn:
     """A summary is durable memory: what may not become a memory may not get into one by that way either."""
-    return turn if quarantine(turn.text, turn.origin) is None else replace(turn, text="")
+    return replace(turn, text="") if _VERDICTS.gives_orders(turn.text, turn.origin) else turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

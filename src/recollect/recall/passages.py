@@ -67,7 +67,7 @@ def _bounded(sentence: str) -> Iterator[str]:
         return
     words = sentence.split()
     if len(words) > 1:
-        size = min(_WORDS, len(words) // 2 + 1)
+        size = min(_WORDS, (len(words) + 1) // 2)
         for start in range(0, len(words), size):
             yield from _bounded(" ".join(words[start : start + size]))
     else:

@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
+from recollect.ingest.slots import is_question
 from recollect.text.analyse import stems, words
 
 MAX_STEMS: Final = 48
 """A query never looks up more stems than this; the most repeated ones stay."""
 GIST_WORDS: Final = 80
 """Longer messages are reduced to about this many words before they are embedded."""
-ANCHOR_STEMS: Final = 6
+ANCHOR_STEMS: Final = 4
 """A message with fewer stems borrows those of the turn it answers."""
+OWN_STEMS: Final = 2
+"""A question of so many stems stands for itself: what was said just before may be about anything else, and would drown it."""
 _MAX_TEXT: Final = 20_000
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
@@ -74,7 +77,7 @@ def understand(
     named, rest = _named(text, speakers)
     about = gist(rest)
     found = _bounded(stems(about if about != rest else rest))
-    if anchor and len(found) < ANCHOR_STEMS:
+    if anchor and len(found) < (OWN_STEMS if is_question(text) else ANCHOR_STEMS):
         borrowed = gist(anchor[:_MAX_TEXT])
         found = _bounded([*found, *stems(borrowed)])
         about = f"{about} {borrowed}".strip()

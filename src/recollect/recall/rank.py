@@ -28,6 +28,8 @@ DECIMALS: Final = 6
 _DAY: Final = 86_400.0
 USER: Final = 1
 PERSONA: Final = 2
+FEW: Final = 20
+"""Fewer rows than this have no spread of their own: one that matches would be its own average, and count for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,14 +118,18 @@ def rank(
     trust: float = 1.0,
     allowed: NDArray[np.bool_] | None = None,
     weights: Weights = DEFAULT,
+    usual: "Spread | None" = None,
     limit: int,
 ) -> list[Ranked]:
     """The best rows, best first, ties by seq.
 
     `lexical` holds each row's own BM25 (0 without a match), `dense` its similarity blended with its neighbours', or
-    None when there is no embedder. Rows that are not `allowed` neither appear nor count in the statistics.
+    None when there is no embedder. Rows that are not `allowed` neither appear nor count in the statistics. `usual` is how
+    similarities spread elsewhere, for rows that are too few to tell.
     """
-    total, parts = scored(rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights)
+    total, parts = scored(
+        rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
+    )
     best = top(total, rows.seqs, limit=limit)
     shares = [(name, np.round(part[best], DECIMALS).tolist()) for name, part in parts.items()]
     return [
@@ -143,11 +149,14 @@ def scored(
     trust: float = 1.0,
     allowed: NDArray[np.bool_] | None = None,
     weights: Weights = DEFAULT,
+    usual: "Spread | None" = None,
 ) -> tuple[Scores, dict[str, Scores]]:
     """Every row's score and its parts; -inf for a row that is not allowed."""
     if not len(rows) or (allowed is not None and not allowed.any()):
         return np.full(len(rows), -np.inf), {}
-    parts = _parts(rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights)
+    parts = _parts(
+        rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
+    )
     total = np.sum(list(parts.values()), axis=0)
     if allowed is not None:
         total = np.where(allowed, total, -np.inf)
@@ -167,15 +176,16 @@ def _parts(
     trust: float,
     allowed: NDArray[np.bool_] | None,
     weights: Weights,
+    usual: "Spread | None",
 ) -> dict[str, Scores]:
     own, around = _with_neighbours(lexical, rows, weights=weights)
-    spread = standardiser(own + around, allowed)
+    spread = standardiser(own + around, allowed, least=FEW)
     parts: dict[str, Scores] = {
         "lexical": weights.lexical * (own - spread.mean) / spread.deviation,
         "neighbours": weights.lexical * around / spread.deviation,
     }
     if dense is not None:
-        spread = standardiser(dense, allowed)
+        spread = usual or standardiser(dense, allowed)
         parts["dense"] = weights.dense * trust * (dense - spread.mean) / spread.deviation
     told = 1.0 + weights.tells * ((rows.flags & TELLS) > 0)
     if question.speakers:
@@ -202,9 +212,14 @@ class Spread:
     deviation: float
 
 
-def standardiser(scores: Scores, allowed: NDArray[np.bool_] | None = None) -> Spread:
-    """Mean and standard deviation; where all scores are alike they say nothing, and a deviation of 1 makes them 0."""
+def standardiser(scores: Scores, allowed: NDArray[np.bool_] | None = None, *, least: int = 0) -> Spread:
+    """Mean and standard deviation; where all scores are alike they say nothing, and a deviation of 1 makes them 0.
+
+    Of fewer than `least` scores the missing ones count as 0.
+    """
     counted = scores if allowed is None else scores[allowed]
+    if len(counted) < least:
+        counted = np.append(counted, np.zeros(least - len(counted)))
     deviation = float(counted.std())
     return Spread(mean=float(counted.mean()), deviation=deviation if deviation > 1e-12 else 1.0)
 

@@ -23,7 +23,7 @@ from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended,
 from recollect.recall.embed.base import Calibration, Embedder, calibrate
 from recollect.recall.passages import best, passages
 from recollect.recall.query import Question, understand
-from recollect.recall.rank import DECIMALS, DEFAULT, Ranked, Weights, collapse, rank
+from recollect.recall.rank import DECIMALS, DEFAULT, FEW, Ranked, Spread, Weights, collapse, rank, standardiser
 from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
 from recollect.recall.vectors import Floats, Vectors, top
@@ -92,7 +92,7 @@ class Found:
     records: Sequence[Ranked]
     question: Question
     similarity: Mapping[int, float]
-    """Calibrated, by the entry of a record."""
+    """Calibrated, by the entry of a record; what the embedder has not come to yet is taken for just similar enough."""
     passages: Mapping[int, Floats]
     """By the entry of a long text: how similar each of its passages is."""
 
@@ -209,8 +209,10 @@ class Recaller:
         found_records = self._ranked(
             held, held.records, question, answers[records], search, dots=dots, lanes=lanes, nouns=search.sides
         )
-        if not self._embedder.at_once and "turn" in search.kinds:
+        if "turn" in search.kinds:
             found_turns += _without_vectors(held.turns, answers[turns], skip=search.skip, limit=search.limit)
+        if search.sides:
+            found_records += _without_vectors(held.records, answers[records], skip=frozenset(), limit=search.limit)
         return Found(
             turns=found_turns,
             records=found_records,
@@ -231,8 +233,7 @@ class Recaller:
             return np.zeros(self._embedder.dimension, dtype=np.float32), f"recall by full text alone: {error}"
 
     def _asked(self, text: str) -> Vectors:
-        if self._calibration is None:
-            self._calibration = calibrate(self._embedder)
+        self._measured()
         return self._ask(text)
 
     def _ranked(
@@ -273,6 +274,7 @@ class Recaller:
             trust=self._embedder.trust,
             allowed=allowed,
             weights=search.weights,
+            usual=self._usual() if np.count_nonzero(allowed) < FEW and dots.any() else None,
             limit=(search.limit if search.turns is None or nouns != ("turn",) else search.turns) + SPARE,
         )
         if not ranked:
@@ -280,25 +282,37 @@ class Recaller:
         return collapse(ranked, matrix.own(np.array([one.row for one in ranked])), threshold=search.weights.duplicate)
 
     def _similarities(self, ranked: Sequence[Ranked], dots: Floats) -> dict[int, float]:
-        found = self._calibrated(dots[[one.row for one in ranked]]) if ranked and dots.any() else [0.0] * len(ranked)
-        return {one.seq: float(value) for one, value in zip(ranked, found, strict=True)}
+        """By entry; what has no vector has none of these either."""
+        held = [one for one in ranked if one.row != NO_ROW] if dots.any() else []
+        found = self._calibrated(dots[[one.row for one in held]]) if held else ()
+        return {one.seq: float(value) for one, value in zip(held, found, strict=True)}
 
     def _calibrated(self, cosines: Floats) -> NDArray[np.float64]:
+        return self._measured().all(cosines)
+
+    def _usual(self) -> Spread:
+        """How the similarities of unrelated texts spread."""
+        calibration = self._measured()
+        return Spread(mean=calibration.middle, deviation=calibration.deviation)
+
+    def _measured(self) -> Calibration:
         if self._calibration is None:
             self._calibration = calibrate(self._embedder)
-        return self._calibration.all(cosines)
+        return self._calibration
 
     def _embedded(self, text: str) -> Vectors:
         return self._embedder.embed([text], purpose="query")[0]
 
 
 def _without_vectors(columns: Columns, matches: Scored, *, skip: frozenset[int], limit: int) -> list[Ranked]:
-    """The best matches by words alone among turns that a slow embedder has not come to yet, in standard deviations."""
-    if not len(matches.seqs):
+    """The best matches by words alone among what the embedder has not come to yet, in standard deviations."""
+    waiting = ~columns.matrix.places(matches.seqs)[1]
+    if not waiting.any():
         return []
-    waiting = ~columns.matrix.places(matches.seqs)[1] & ~np.isin(matches.seqs, list(skip))
-    spread = float(matches.scores.std()) or 1.0
-    seqs, scores = matches.seqs[waiting], np.round(matches.scores[waiting] / spread, DECIMALS)
+    waiting &= ~np.isin(matches.seqs, list(skip))
+    spread = standardiser(matches.scores, least=max(FEW, len(columns.matrix) + int(waiting.sum())))
+    seqs = matches.seqs[waiting]
+    scores = np.round((matches.scores[waiting] - spread.mean) / spread.deviation, DECIMALS)
     return [
         Ranked(row=NO_ROW, seq=int(seqs[place]), score=float(scores[place]), parts={"lexical": float(scores[place])})
         for place in top(scores, seqs, limit=limit)
@@ -308,6 +322,12 @@ def _without_vectors(columns: Columns, matches: Scored, *, skip: frozenset[int],
 def _in_scope(turn: StoredTurn, search: Search, lanes: frozenset[str]) -> bool:
     persona = isinstance(search.persona, Everything) or turn.persona == search.persona
     return persona and (isinstance(search.lane, Everything) or turn.lane == search.lane or turn.lane in lanes)
+
+
+def _meant(record: Record, search: Search) -> bool:
+    """Whether a record is of a kind and a persona that were asked for; what belongs to no persona is everybody's."""
+    whose = isinstance(search.persona, Everything) or record.persona in (search.persona, None)
+    return whose and record.noun in search.sides
 
 
 def _best_first(ranked: Ranked) -> tuple[float, int]:
@@ -344,9 +364,10 @@ async def _texts(store: UserStore, found: Found, search: Search) -> tuple[dict[i
     turns = TurnsBySeq(seqs=tuple(one.seq for one in found.turns), known=search.known)
     records = RecordsBySeq(seqs=tuple(one.seq for one in found.records), known=search.known)
     answers = await store.read(turns, records)
-    active = [record for record in map(nouns.record, answers[records]) if record.status == "ACTIVE"]
+    held = map(nouns.record, answers[records])
+    active = {record.seq: record for record in held if record.status == "ACTIVE" and _meant(record, search)}
     spoken = {turn.seq: turn for turn in answers[turns] if _in_scope(turn, search, found.lanes)}
-    return spoken, {record.seq: record for record in active}
+    return spoken, active
 
 
 def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> list[Recalled]:
@@ -355,7 +376,12 @@ def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> lis
     if search.blending is None:
         return [found.recalled(records[one.seq], one) for one in ranked]
     out = {one.seq: reason for one in ranked if (reason := _reason(records[one.seq], found, search))}
-    candidates = [_candidate(records[one.seq], one, found, now=search.now) for one in ranked if one.seq not in out]
+    unknown = 0.0 if found.problem else search.blending.threshold
+    candidates = [
+        _candidate(records[one.seq], one, similarity=found.similarity.get(one.seq, unknown), now=search.now)
+        for one in ranked
+        if one.seq not in out
+    ]
     order = by_words(candidates) if found.problem else _blend(candidates, search, named=found.lanes)
     shown = [
         Recalled(what=records[one.seq], score=one.score, parts=one.parts, excerpt=found.excerpt(records[one.seq]))
@@ -388,7 +414,7 @@ def _reason(record: Record, found: Found, search: Search) -> str:
     if _ended(record, found.question, search):
         return "stale: no longer true"
     blending = search.blending
-    if blending and not found.problem and found.similarity.get(record.seq, 0.0) < blending.threshold:
+    if blending and not found.problem and found.similarity.get(record.seq, 1.0) < blending.threshold:
         return "below threshold"
     return ""
 
@@ -402,11 +428,11 @@ def _ended(what: StoredTurn | Record, question: Question, search: Search) -> boo
     return not asked and not BEFORE.search(search.text)
 
 
-def _candidate(record: Record, ranked: Ranked, found: Found, *, now: datetime) -> Candidate:
+def _candidate(record: Record, ranked: Ranked, *, similarity: float, now: datetime) -> Candidate:
     importance = record.importance if isinstance(record, Memory) else 1
     return Candidate(
         seq=record.seq,
-        similarity=found.similarity.get(record.seq, 0.0),
+        similarity=similarity,
         lexical=max(ranked.parts.get("lexical", 0.0), 0.0),
         age_days=(micros(now) - micros(record.at)) / _DAY,
         importance=importance,

@@ -67,6 +67,7 @@ async def run(
 
 
 def _turns(conversation: Conversation, *, user: str) -> list[Turn]:
+    """What is recorded: some conversations hold turns without words, which say nothing and find nothing."""
     return [
         Turn(
             user=user,
@@ -77,6 +78,7 @@ def _turns(conversation: Conversation, *, user: str) -> list[Turn]:
             speaker=said.speaker if said.speaker != said.role else None,
         )
         for said in conversation.turns
+        if said.text.strip()
     ]
 
 

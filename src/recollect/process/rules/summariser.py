@@ -1,6 +1,7 @@
 """The summariser that needs no model: extracts of what was said, each sentence with its turns."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from recollect.ingest.secrets import redact
 from recollect.process import summarising
@@ -46,7 +47,13 @@ class RuleSummariser:
 
 def _line(turn: StoredTurn, task: Task) -> Line:
     speaker = turn.speaker or ("User" if turn.role == "user" else task.persona)
-    return Line(id=turn.id, speaker=speaker, role=turn.role, text=redact(turn.text), at=turn.at, zone=task.zone)
+    return Line(id=turn.id, speaker=speaker, role=turn.role, text=_redacted(turn.text), at=turn.at, zone=task.zone)
+
+
+@lru_cache(maxsize=1_024)
+def _redacted(text: str) -> str:
+    """Without secrets; one visit puts a turn into several summaries, so what was read is kept for a while."""
+    return redact(text)
 
 
 def _sections(previous: Summary | None) -> dict[LaneSection, tuple[Support, ...]] | None:

@@ -69,7 +69,19 @@ class Calibration:
         places, values = zip(*self.points, strict=True)
         return float(np.interp(calibrated, values, places))
 
+    @property
+    def middle(self) -> float:
+        """The cosine in the middle of unrelated pairs."""
+        return self.cosine(MEANINGS[0][1])
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of unrelated pairs, read off the nine tenths that are less similar."""
+        return (self.cosine(MEANINGS[1][1]) - self.middle) / NINE_TENTHS
+
+
+NINE_TENTHS: Final = 1.2816
+"""Standard deviations above the middle below which nine tenths of a normal distribution lie."""
 MEANINGS: Final = ((0.50, 0.30), (0.90, 0.55), (0.99, 0.70))
 """The share of unrelated pairs that are less similar, and the calibrated similarity that it is called."""
 
