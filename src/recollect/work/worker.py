@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
 
+from recollect.beside.alone import Alone
+from recollect.beside.base import Beside
 from recollect.clock import Clock
 from recollect.errors import Fenced, RecollectError
 from recollect.store.base import Cursor, Head, Lease, Store, UserStore
@@ -68,16 +70,27 @@ class Worker(Generic[S]):
         *,
         clock: Clock,
         name: str,
+        beside: Beside | None = None,
     ) -> None:
-        """`services` is asked at every visit, so that it can know the tenant's newest personas."""
+        """`services` is asked at every visit, so that it can know the tenant's newest personas. By `beside` workers wake
+        each other and keep out of each other's way; without it they find out from the store alone."""
         self._store = store
         self._steps = steps
         self._services = services
         self._clock = clock
         self._name = name
+        self._beside = beside or Alone()
 
     async def settle(self, key: UserKey) -> Settled:
         """Runs everything that is due for one user now, and notes when the next is."""
+        if not await self._beside.claim(key, holder=self._name):
+            return Settled(busy=True)
+        try:
+            return await self._settle(key)
+        finally:
+            await self._beside.release(key, holder=self._name)
+
+    async def _settle(self, key: UserKey) -> Settled:
         store = self._store.user(key)
         lease = await leases.take(store, holder=self._name, now=self._clock())
         if lease is None:
@@ -115,11 +128,9 @@ class Worker(Generic[S]):
         return next_due
 
     async def visit_due(self, *, limit: int = 100) -> int:
-        """Settles users whose hint is due; how many there were."""
+        """Settles users whose hint is due; how many of them no other worker was at."""
         keys = await self._store.catalog.due(now=self._clock(), limit=limit)
-        for key in keys:
-            await self.settle(key)
-        return len(keys)
+        return sum([not (await self.settle(key)).busy for key in keys])
 
     async def sweep(self) -> int:
         """Settles every user: the slow way that finds work whose hint was lost. How many pieces were done."""
@@ -134,10 +145,19 @@ class Worker(Generic[S]):
                 await self.sweep()
                 next_sweep = loop.time() + sweep_every
             if await self.visit_due() == 0:
-                try:
-                    await asyncio.wait_for(stop.wait(), idle)
-                except TimeoutError:
-                    continue
+                await self._pause(stop, idle=idle)
+
+    async def _pause(self, stop: asyncio.Event, *, idle: float) -> None:
+        """Until somebody rings or `stop` is set, and no longer than `idle`."""
+        waits: list[asyncio.Task[bool]] = [
+            asyncio.create_task(wait) for wait in (stop.wait(), self._beside.rung(within=idle))
+        ]
+        try:
+            await asyncio.wait(waits, timeout=idle, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
 
     def _next(self, view: Overview, services: S) -> tuple[Step[S], Cursor] | None:
         ready = [(due, step, cursor) for step, due, cursor in self._pending(view, services) if due <= view.now]
