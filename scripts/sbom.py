@@ -19,7 +19,7 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = {"run": ROOT / "requirements" / "run.lock", "test": ROOT / "requirements" / "test.lock"}
+LOCKS = {name: ROOT / "requirements" / f"{name}.lock" for name in ("run", "test", "weights")}
 _PINNED = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(?P<version>[^ ;\\]+)")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 UNKNOWN = "not declared"
@@ -111,7 +111,7 @@ def page(found: Iterable[Package]) -> str:
             "# Licences",
             "",
             "Written by `make sbom` from the locks and what the packages declare. `run` is what every installation has,",
-            "`test` what the extras and the tests add.",
+            "`test` what the extras and the tests add, `weights` the package whose models the tests of `[onnx]` use.",
             "",
             "| package | version | licence | lock |",
             "|---|---|---|---|",

@@ -16,7 +16,7 @@ from tests import effort, network_guard
 
 # Before anything imports it: failing assertions of the published suite show their values.
 pytest.register_assert_rewrite("recollect.testing.conformance")
-pytest_plugins = ("tests.folders", "tests.promise_table", "tests.stores")
+pytest_plugins = ("tests.folders", "tests.promise_table", "tests.redis_server", "tests.stores")
 
 SEED_VARIABLE = "RECOLLECT_TEST_SEED"
 

@@ -8,12 +8,14 @@ import asyncio
 import copy
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
+from recollect import beside
 from recollect import store as stores
 from recollect.assemble import gather, personas, prefix, recipe_book, replaying, saved_recipes, snapshot, using
 from recollect.assemble.assemble import assemble
@@ -88,11 +90,14 @@ class Recollect(Custody):
         master_key: str | None = None,
         keys: str | Path | None = None,
         actor: str = "library",
+        redis: str | None = None,
     ) -> None:
         """`forgotten` is the file that notes what was forgotten (docs/privacy.md). With a `master_key`, everything of a
-        user is encrypted with a key of their own, which lies wrapped in the folder `keys`, outside the data."""
+        user is encrypted with a key of their own, which lies wrapped in the folder `keys`, outside the data. `redis` is
+        the URL of a Redis that the processes on this memory share, if there are several (docs/scaling.md)."""
         self._keyring = stores.open_keyring(str(url), master=master_key, folder=keys)
         self._store: Store = stores.connect(str(url), keyring=self._keyring)
+        self._others = beside.connect(redis, memory=str(url))
         self._ledger = stores.open_ledger(str(url), forgotten)
         self._actor = actor
         self._recipe = _recipe(recipe)
@@ -101,11 +106,11 @@ class Recollect(Custody):
         self._tenant = validate.name(tenant, what="tenant")
         self._recaller = Recaller(open_embedder(embedder))
         self._models = wiring.Models.of(model, stems=stems)
-        self._hints = Hints(self._store.catalog)
+        self._hints = Hints(self._store.catalog, self._others)
         self._works = work
         self._beside = AsyncExitStack()
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
-        self._prefixes = prefix.Prefixes()
+        self._prefixes = prefix.Prefixes(self._others)
         self._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=self._tenant)
         self._flushing: set[asyncio.Task[None]] = set()
 
@@ -130,6 +135,7 @@ class Recollect(Custody):
         await self._beside.aclose()
         await self.flush()
         await self._hints.close()
+        await self._others.close()
         await self._models.close()
         await self._store.close()
 
@@ -257,7 +263,7 @@ class Recollect(Custody):
         if keep:
             self._write_later(user, name, partial(snapshot.taken, assembled, request.recipe, material))
         conversation = (self._tenant, user, request.persona, request.lane, counter.family)
-        return assembled.context(name, kept=self._prefixes.kept(conversation, assembled, counter))
+        return assembled.context(name, kept=await self._prefixes.kept(conversation, assembled, counter))
 
     async def search(
         self,
@@ -434,7 +440,8 @@ class Recollect(Custody):
         return count
 
     async def health(self) -> Health:
-        return await self._store.health()
+        health, problem = await self._store.health(), await self._others.problem()
+        return health if problem is None else replace(health, problems=(*health.problems, problem))
 
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int:
         return await self._store.backup(str(target), progress=progress)

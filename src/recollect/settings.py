@@ -43,6 +43,12 @@ class Settings(BaseModel):
         " forgotten.jsonl in a data folder.",
     )
 
+    redis: SecretStr | None = Field(
+        default=None,
+        description="A Redis that all processes share (redis://…): workers wake at once and keep out of each other's way;"
+        " with none, or when it is gone, the database alone does.",
+    )
+
     host: str = Field(
         default="127.0.0.1", description="The address to listen on; one that is not loopback needs a key."
     )
@@ -140,6 +146,10 @@ class Settings(BaseModel):
             return Path(self.master_key_file).read_text("utf-8")
         except OSError as error:
             raise InvalidInput(f"{variable('master_key_file')}: {error.strerror}") from error
+
+    def found_redis(self) -> str | None:
+        """The address of Redis itself, with the password that may be in it."""
+        return None if self.redis is None else self.redis.get_secret_value()
 
     def environment(self) -> dict[str, str]:
         """The variables that make these settings again, for processes started from this one."""

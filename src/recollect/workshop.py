@@ -10,6 +10,7 @@ from typing import Self
 from recollect.assemble import snapshot
 from recollect.assemble.personas import Personas
 from recollect.assemble.recipe import Recipe
+from recollect.beside.base import Beside
 from recollect.clock import Clock
 from recollect.ingest.record import Indexer
 from recollect.process import auditing, embed, names, who, wiring
@@ -38,6 +39,7 @@ class Workshop(Shelves):
     _personas: Personas
     _models: wiring.Models
     _hints: Hints
+    _others: Beside
 
     @abstractmethod
     def _indexer(self) -> Indexer: ...
@@ -53,7 +55,8 @@ class Workshop(Shelves):
 
     async def worker(self, *, name: str | None = None) -> Worker[Services]:
         """A worker on this memory's store, for `recollect work` and for running beside an application."""
-        return Worker(self._store, STEPS, self._services, clock=self._clock, name=name or f"worker-{token_hex(4)}")
+        named = name or f"worker-{token_hex(4)}"
+        return Worker(self._store, STEPS, self._services, clock=self._clock, name=named, beside=self._others)
 
     @asynccontextmanager
     async def working(self, *, idle: float = 0.5, sweep_every: float = 3_600.0) -> AsyncGenerator[Self]:

@@ -14,6 +14,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "ids", "keys", "types", "settings", "clock", "tokens", "pages"),
     ("text",),
     ("store",),
+    ("beside",),
     ("ingest",),
     ("work",),
     ("process",),

@@ -54,7 +54,7 @@ def test_paths_of_the_project_are_not(text: str) -> None:
     assert not MACHINE.search(text)
 
 
-@pytest.mark.parametrize("name", ["run.lock", "serve.lock", "test.lock", "dev.lock"])
+@pytest.mark.parametrize("name", ["run.lock", "serve.lock", "test.lock", "dev.lock", "weights.lock"])
 def test_everything_locked_is_pinned_with_hashes(name: str) -> None:
     entries = re.split(r"\n(?=\S)", lock(name).strip())
     entries = [entry for entry in entries if not entry.startswith("#")]

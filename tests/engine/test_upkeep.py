@@ -11,6 +11,7 @@ from recollect import Recollect, Turn
 from recollect.recall.embed.static import static_embedder
 from recollect.recall.vectors import Vectors
 from recollect.store.base import Change, Untraced, UserKey
+from recollect.store.sqlite.layout import Layout
 from recollect.testing import FakeClock
 from tests.engine.talking import Talk
 
@@ -115,6 +116,21 @@ async def test_the_sweep_finds_what_nobody_told_of(store_url: str, clock: FakeCl
         assert await worker.visit_due() == 0
         assert await worker.sweep() > 0
         assert [m.text for m in await memory.memories(user="ana")] == ["Lives in Austin"]
+
+
+async def test_a_user_who_cannot_be_read_keeps_nobody_waiting(tmp_path: Path, clock: FakeClock) -> None:
+    async with Recollect(tmp_path / "m", clock=clock) as memory:
+        await memory.record([Turn("ana", "user", "I live in Austin."), Turn("bo", "user", "I live in Rome.")])
+    Layout(tmp_path / "m").user(UserKey("default", "ana").digest).write_bytes(b"no database " * 1_000)
+    async with Recollect(tmp_path / "m", clock=clock) as memory:
+        worker = await memory.worker()
+        assert await worker.visit_due() == 1
+        assert [m.text for m in await memory.memories(user="bo")] == ["Lives in Rome"]
+        await memory.catalog.hint({UserKey("default", "ana"): clock(), UserKey("default", "bo"): clock()})
+        assert await worker.visit_due() == 1, "also when the name is known, and only the file is not"
+        assert await memory.catalog.due(now=clock(), limit=9) == ()
+        clock.tick(seconds=11)
+        assert await memory.catalog.due(now=clock(), limit=9) == (UserKey("default", "ana"),), "tried again later"
 
 
 async def test_work_goes_on_beside_an_application(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,6 @@ from tests.deliver.openai_proxy.conftest import serving
 from tests.deliver.openai_proxy.upstream import FakeUpstream
 
 LONGEST = 150
-
-
-def needs(package: str, name: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(find_spec(package) is None, reason=f"NOT TESTED: {name} is not installed")
 
 
 async def test_the_pydantic_ai_companion(tmp_path: Path) -> None:
@@ -48,7 +43,6 @@ async def test_an_mcp_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "Ana's boss is called Mukesh" in told[1]
 
 
-@needs("langgraph", "LangGraph")
 async def test_the_langgraph_nodes(tmp_path: Path) -> None:
     from examples import langgraph_memory
 
@@ -56,7 +50,6 @@ async def test_the_langgraph_nodes(tmp_path: Path) -> None:
     assert answers[1] == "I see 3 messages, the first is: I start at Acme on Monday!"
 
 
-@needs("agents", "the OpenAI Agents SDK")
 async def test_the_session_of_the_agents_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
     from agents.models.openai_responses import OpenAIResponsesModel
@@ -77,7 +70,6 @@ async def test_the_session_of_the_agents_sdk(tmp_path: Path, monkeypatch: pytest
     assert sent == [("user", "I start at Acme on Monday!"), ("assistant", "Good luck!"), ("user", "Where do I start?")]
 
 
-@needs("agents", "the OpenAI Agents SDK")
 async def test_the_session_keeps_its_contract(tmp_path: Path) -> None:
     from examples.openai_agents_session import RecollectSession
 

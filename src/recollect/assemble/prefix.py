@@ -1,7 +1,8 @@
 """How much of a prompt a provider's cache finds unchanged since the one before in the same conversation.
 
-Kept in memory, a fixed number of conversations: it is a report about the prompts that this process sent, not a part of
-anyone's memory, and no context depends on it.
+Kept in memory, a fixed number of conversations: it is a report about the prompts that were sent, not a part of anyone's
+memory, and no context depends on it. Where several processes answer in turn, the last prompt may have been another's:
+they exchange marks of its lines and messages, hashes without a text, and what is the same is counted in whole lines.
 """
 
 from collections import OrderedDict
@@ -11,11 +12,14 @@ from typing import Final
 
 from recollect.assemble.assembled import Assembled
 from recollect.assemble.diff import common
+from recollect.beside.base import Beside
 from recollect.tokens import MESSAGE, Tokenizer
 from recollect.types import Json
 
 CONVERSATIONS: Final = 1_000
 """How many are compared at a time; the one that was silent longest is let go."""
+MARK: Final = 8
+"""Bytes of a mark."""
 
 Conversation = tuple[str, str, str | None, str | None, str]
 """Tenant, user, persona, lane and tokenizer family."""
@@ -30,28 +34,72 @@ class _Sent:
 class Prefixes:
     """The last prompt of each conversation."""
 
-    __slots__ = ("_sent",)
+    __slots__ = ("_beside", "_sent")
 
-    def __init__(self) -> None:
+    def __init__(self, beside: Beside) -> None:
+        self._beside = beside
         self._sent: OrderedDict[Conversation, _Sent] = OrderedDict()
 
-    def kept(self, conversation: Conversation, made: Assembled, tokenizer: Tokenizer) -> int | None:
+    async def kept(self, conversation: Conversation, made: Assembled, tokenizer: Tokenizer) -> int | None:
         """Tokens that are the same as last time, from the beginning on; from now on this is the last time."""
         before = self._sent.pop(conversation, None)
         after = _Sent(made.system, tuple(map(_digest, made.messages)))
         self._sent[conversation] = after
         if len(self._sent) > CONVERSATIONS:
             self._sent.popitem(last=False)
+        if self._beside.shares:
+            elsewhere = await self._beside.exchange(repr(conversation), marks(after.system, after.messages))
+            if elsewhere is not None and (before is None or elsewhere != marks(before.system, before.messages)):
+                lines, messages = read_marks(elsewhere)
+                same = _same_lines(made.system, lines)
+                whole = len(same) == len(made.system) and len(lines) == len(_lines(made.system))
+                return MESSAGE + tokenizer.count(same) + (_same_messages(messages, after, made) if whole else 0)
         if before is None:
             return None
         same = MESSAGE + tokenizer.count(made.system[: common(before.system, made.system)])
-        if before.system == made.system:
-            for old, new, cost in zip(before.messages, after.messages, made.costs, strict=False):
-                if old != new:
-                    break
-                same += cost
-        return same
+        return same + (_same_messages(before.messages, after, made) if before.system == made.system else 0)
+
+
+def marks(system: str, messages: tuple[bytes, ...]) -> bytes:
+    """One mark for each line and each message, the number of lines before them."""
+    lines = [_hash(line.encode("utf-8", "surrogatepass")) for line in _lines(system)]
+    return len(lines).to_bytes(4, "big") + b"".join((*lines, *messages))
+
+
+def read_marks(body: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """The marks of lines and of messages; whatever else is there counts as nothing in common."""
+    count = int.from_bytes(body[:4], "big")
+    found = tuple(body[start : start + MARK] for start in range(4, len(body), MARK))
+    return found[:count], found[count:]
+
+
+def _lines(system: str) -> list[str]:
+    return system.splitlines(keepends=True)
+
+
+def _same_lines(system: str, before: tuple[bytes, ...]) -> str:
+    """The beginning of the text whose lines have these marks."""
+    same: list[str] = []
+    for line, mark in zip(_lines(system), before, strict=False):
+        if _hash(line.encode("utf-8", "surrogatepass")) != mark:
+            break
+        same.append(line)
+    return "".join(same)
+
+
+def _same_messages(before: tuple[bytes, ...], after: _Sent, made: Assembled) -> int:
+    """Tokens of the messages that are the same, from the first on."""
+    same = 0
+    for old, new, cost in zip(before, after.messages, made.costs, strict=False):
+        if old != new:
+            break
+        same += cost
+    return same
 
 
 def _digest(message: dict[str, Json]) -> bytes:
-    return blake2b(repr(sorted(message.items())).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return _hash(repr(sorted(message.items())).encode("utf-8", "surrogatepass"))
+
+
+def _hash(text: bytes) -> bytes:
+    return blake2b(text, digest_size=MARK).digest()

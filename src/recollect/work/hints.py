@@ -7,6 +7,7 @@ import asyncio
 import logging
 from datetime import datetime
 
+from recollect.beside.base import Beside
 from recollect.errors import StoreError
 from recollect.store.base import Catalog, UserKey
 
@@ -16,10 +17,11 @@ PAUSE = 0.1
 
 
 class Hints:
-    """Hints of one process on their way to the catalog."""
+    """Hints of one process on their way to the catalog; when they are there, workers are woken."""
 
-    def __init__(self, catalog: Catalog, *, pause: float = PAUSE) -> None:
+    def __init__(self, catalog: Catalog, beside: Beside, *, pause: float = PAUSE) -> None:
         self._catalog = catalog
+        self._beside = beside
         self._pause = pause
         self._waiting: dict[UserKey, datetime | None] = {}
         self._task: asyncio.Task[None] | None = None
@@ -39,6 +41,8 @@ class Hints:
             await self._catalog.hint(waiting)
         except StoreError as error:
             LOG.warning("%d hints were lost: %s", len(waiting), error)
+            return
+        await self._beside.ring(len(waiting))
 
     async def close(self) -> None:
         """Writes what is waiting and ends."""

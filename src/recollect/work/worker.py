@@ -8,11 +8,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
+from recollect.beside.alone import Alone
+from recollect.beside.base import Beside
 from recollect.clock import Clock
-from recollect.errors import Fenced, RecollectError
+from recollect.errors import Fenced, RecollectError, StoreError
 from recollect.store.base import Cursor, Head, Lease, Store, UserStore
 from recollect.store.catalog import UserKey
 from recollect.work import cursors
@@ -21,6 +23,12 @@ from recollect.work.cursors import Effect
 from recollect.work.overview import Overview, overview
 
 LOG = logging.getLogger("recollect.work")
+
+TRY_AGAIN = timedelta(seconds=10)
+"""When a user is visited again whose store could not be used."""
+
+SWEEP_AGAIN = 60.0
+"""Seconds after which a sweep that failed is tried again."""
 
 S = TypeVar("S")
 """What steps are given besides the user's store: models, indexers, recipes."""
@@ -68,16 +76,27 @@ class Worker(Generic[S]):
         *,
         clock: Clock,
         name: str,
+        beside: Beside | None = None,
     ) -> None:
-        """`services` is asked at every visit, so that it can know the tenant's newest personas."""
+        """`services` is asked at every visit, so that it can know the tenant's newest personas. By `beside` workers wake
+        each other and keep out of each other's way; without it they find out from the store alone."""
         self._store = store
         self._steps = steps
         self._services = services
         self._clock = clock
         self._name = name
+        self._beside = beside or Alone()
 
     async def settle(self, key: UserKey) -> Settled:
         """Runs everything that is due for one user now, and notes when the next is."""
+        if not await self._beside.claim(key, holder=self._name):
+            return Settled(busy=True)
+        try:
+            return await self._settle(key)
+        finally:
+            await self._beside.release(key, holder=self._name)
+
+    async def _settle(self, key: UserKey) -> Settled:
         store = self._store.user(key)
         lease = await leases.take(store, holder=self._name, now=self._clock())
         if lease is None:
@@ -115,29 +134,54 @@ class Worker(Generic[S]):
         return next_due
 
     async def visit_due(self, *, limit: int = 100) -> int:
-        """Settles users whose hint is due; how many there were."""
+        """Settles users whose hint is due; how many of them were there to be settled."""
         keys = await self._store.catalog.due(now=self._clock(), limit=limit)
-        for key in keys:
-            await self.settle(key)
-        return len(keys)
+        settled = [await self._visit(key) for key in keys]
+        return sum(each is not None and not each.busy for each in settled)
 
     async def sweep(self) -> int:
         """Settles every user: the slow way that finds work whose hint was lost. How many pieces were done."""
-        return sum([(await self.settle(key)).done for key in await self._store.catalog.users()])
+        settled = [await self._visit(key) for key in await self._store.catalog.users()]
+        return sum(each.done for each in settled if each is not None)
+
+    async def _visit(self, key: UserKey) -> Settled | None:
+        """Settles one of many. A user whose store cannot be used keeps nobody else waiting: None, and again later."""
+        try:
+            return await self.settle(key)
+        except StoreError as error:
+            LOG.warning("a user's work could not be done: %s", error)
+            await self._store.catalog.hint({key: self._clock() + TRY_AGAIN})
+            return None
 
     async def run(self, *, stop: asyncio.Event, idle: float = 1.0, sweep_every: float = 3600.0) -> None:
-        """Works until `stop` is set: due users at once, everyone once in a while."""
+        """Works until `stop` is set: due users at once, everyone once in a while. A store that is away is waited for."""
         loop = asyncio.get_running_loop()
         next_sweep = loop.time()
         while not stop.is_set():
             if loop.time() >= next_sweep:
-                await self.sweep()
-                next_sweep = loop.time() + sweep_every
-            if await self.visit_due() == 0:
-                try:
-                    await asyncio.wait_for(stop.wait(), idle)
-                except TimeoutError:
-                    continue
+                swept = await self._unless_away(self.sweep())
+                next_sweep = loop.time() + (min(sweep_every, SWEEP_AGAIN) if swept is None else sweep_every)
+            if not await self._unless_away(self.visit_due()):
+                await self._pause(stop, idle=idle)
+
+    async def _unless_away(self, work: Awaitable[int]) -> int | None:
+        try:
+            return await work
+        except StoreError as error:
+            LOG.warning("the store does not answer: %s", error)
+            return None
+
+    async def _pause(self, stop: asyncio.Event, *, idle: float) -> None:
+        """Until somebody rings or `stop` is set, and no longer than `idle`."""
+        waits: list[asyncio.Task[bool]] = [
+            asyncio.create_task(wait) for wait in (stop.wait(), self._beside.rung(within=idle))
+        ]
+        try:
+            await asyncio.wait(waits, timeout=idle, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
 
     def _next(self, view: Overview, services: S) -> tuple[Step[S], Cursor] | None:
         ready = [(due, step, cursor) for step, due, cursor in self._pending(view, services) if due <= view.now]

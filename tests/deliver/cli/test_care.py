@@ -14,6 +14,7 @@ import pytest
 
 from recollect.deliver.cli import doctor
 from tests.deliver.cli.running import ANA, ROOT, CommandLine, one_line
+from tests.redis_server import RedisServer
 
 
 def test_an_export_loads_back_byte_for_byte(reader: CommandLine, fresh: CommandLine, tmp_path: Path) -> None:
@@ -91,6 +92,18 @@ def test_doctor_without_a_memory(fresh: CommandLine) -> None:
     found = fresh.json("doctor")
     assert "not there yet" in {c["name"]: c for c in found["checks"]}["folder"]["detail"]
     assert not fresh.data.exists()
+
+
+@pytest.mark.req("R4.8")
+def test_doctor_looks_for_redis(
+    reader: CommandLine, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_REDIS", redis_server.url)
+    assert {"name": "redis", "verdict": "ok", "detail": "answers"} in reader.json("doctor")["checks"]
+    redis_server.kill()
+    [found] = [check for check in reader.json("doctor")["checks"] if check["name"] == "redis"]
+    assert found["verdict"] == "degraded"
+    assert "everything works without it" in found["detail"]
 
 
 def test_doctor_warns_of_an_open_folder(writer: CommandLine) -> None:

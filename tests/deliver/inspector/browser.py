@@ -3,23 +3,17 @@ left the page, an error on its console."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, sync_playwright
 
 from tests.deliver.inspector.serving import Served
+from tests.programs import installed
 
-ROOT = Path(__file__).resolve().parents[3]
-INSTALL = ROOT / "scripts" / "install_chromium.sh"
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -34,24 +28,9 @@ FLAGS = (
 )
 
 
-def chromium() -> str:
-    """The path of Debian's Chromium, installed now if it is missing. Only where there is no apt are tests skipped, and never
-    where a continuous run expects them."""
-    found = shutil.which("chromium")
-    if found is None and shutil.which("apt-get"):
-        subprocess.run([str(INSTALL)], check=True)
-        found = shutil.which("chromium")
-    if found is not None:
-        return found
-    words = "there is no chromium here and no apt to install it with: the inspector's browser tests cannot run"
-    if os.environ.get("CI") or shutil.which("apt-get"):
-        pytest.fail(words)
-    pytest.skip(words)
-
-
 @contextmanager
 def launched() -> Generator[Browser]:
-    path = chromium()
+    path = installed("chromium", package="chromium", tests="browser")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS], headless=True)
         try:

@@ -1,6 +1,7 @@
 """The libraries' own objects give the same events as the raw updates they were made from."""
 
 import pytest
+import telegram
 
 from recollect.deliver.telegram import Posted, from_aiogram, from_python_telegram_bot, read
 from tests.deliver.telegram.test_updates import BOT, CASES, facts
@@ -16,7 +17,6 @@ def test_aiogram() -> None:
 
 
 def test_python_telegram_bot() -> None:
-    telegram = pytest.importorskip("telegram", reason="PYTHON-TELEGRAM-BOT IS NOT INSTALLED: its shim is not tested")
     for case in CONTENT:
         raw = from_python_telegram_bot(telegram.Update.de_json(case["update"], None))
         assert facts(read(raw, bot=BOT)) == facts(read(case["update"], bot=BOT)), case["name"]

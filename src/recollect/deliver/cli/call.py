@@ -104,6 +104,15 @@ class Call:
         with Recollect(self.data, clock=clock, tenant=self.tenant, actor="cli", **self.at_rest(), **options) as memory:
             yield memory
 
+    @property
+    def redis(self) -> str | None:
+        """The Redis beside the database, as the environment says."""
+        import os
+
+        from recollect.settings import Settings
+
+        return Settings.read({"RECOLLECT_REDIS": os.environ.get("RECOLLECT_REDIS", "")}).found_redis()
+
     def at_rest(self) -> dict[str, str | None]:
         """How the memory is encrypted and where it is noted what was forgotten, as the environment says."""
         import os

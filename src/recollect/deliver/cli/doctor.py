@@ -35,6 +35,7 @@ EXTRAS = {
     "pydantic-ai": ("pydantic_ai", "extraction and summaries by a model"),
     "serve": ("fastapi", "the HTTP service"),
     "mcp": ("mcp", "the MCP server"),
+    "redis": ("redis", "wake-ups between processes"),
 }
 
 
@@ -67,6 +68,7 @@ def examine(call: Call) -> Iterator[Check]:
     if "://" not in call.data:
         yield from _folder(Path(call.data))
     yield from _store(call)
+    yield from _redis(call)
     yield _tokenizer()
     yield _embedder()
     yield from _parts()
@@ -135,6 +137,29 @@ def _store(call: Call) -> Iterator[Check]:
     yield Check(name="size", verdict="ok", detail=f"{health.users:,} users, {size(health.bytes)}")
     for problem in health.problems:
         yield Check(name="store", verdict="failed", detail=problem)
+
+
+def _redis(call: Call) -> Iterator[Check]:
+    """The Redis beside the database, where one is set: without it things take longer, nothing is lost."""
+    url = call.redis
+    if url is None:
+        return
+    import asyncio
+
+    from recollect import beside
+
+    async def look() -> str | None:
+        asked = beside.connect(url, memory=call.data)
+        try:
+            return await asked.problem()
+        finally:
+            await asked.close()
+
+    try:
+        problem = asyncio.run(look())
+    except RecollectError as error:
+        problem = str(error)
+    yield Check(name="redis", verdict="degraded" if problem else "ok", detail=problem or "answers")
 
 
 def _tokenizer() -> Check:

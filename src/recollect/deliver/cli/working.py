@@ -58,7 +58,7 @@ def run(
     """Work until stopped (Ctrl-C or SIGTERM): what is due, as soon as it is."""
     import asyncio
 
-    with call.memory(model=model) as memory:
+    with call.memory(model=model, redis=call.redis) as memory:
         stop = asyncio.Event()
 
         def end(_signal: int, _frame: FrameType | None) -> None:

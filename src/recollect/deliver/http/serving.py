@@ -52,6 +52,7 @@ def application() -> FastAPI:
         actor="service",
         master_key=settings.found_master_key(),
         keys=settings.keys,
+        redis=settings.found_redis(),
     )
 
     @asynccontextmanager

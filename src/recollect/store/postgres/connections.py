@@ -2,7 +2,9 @@
 back.
 
 A server that restarts breaks every connection of the pool at once. What had not begun to commit is simply
-done again on another connection, until `patience` is over; nobody above notices more than a delay.
+done again on another connection, until `patience` is over; nobody above notices more than a delay. Once a server
+stayed away for longer, calls fail at once until it answers again: waiting had its chance, and a conversation goes on
+without memory rather than late.
 """
 
 import asyncio
@@ -16,7 +18,7 @@ from typing import Any, LiteralString, TypeVar, cast
 
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from recollect.store.postgres.faults import RETRIED, clear_errors, settings_of
 from recollect.store.postgres.layout import SCHEMA
@@ -38,6 +40,8 @@ _SESSION = {
     "jit": "off",
 }
 _PREPARED = 400
+_LOOK_EVERY = 1.0
+"""Seconds between two looks at a server that is away."""
 _DEFAULTS = {"connect_timeout": "5", "application_name": "recollect", "tcp_user_timeout": "20000"}
 
 
@@ -54,6 +58,8 @@ class Connections:
         self.patience = patience
         self._size = pool_size
         self._pool: AsyncConnectionPool[Connection] | None = None
+        self._away = False
+        self._next_look = 0.0
 
     async def connect(self) -> Connection:
         """A connection outside the pool, for maintenance; fails at once, with a clear error."""
@@ -101,17 +107,38 @@ class Connections:
         its way; errors come out clear."""
         deadline = time.monotonic() + self.patience
         with clear_errors(self.settings):
+            if self._away and not await self._back():
+                raise psycopg.OperationalError("the server was away longer than calls wait, and is not back yet")
             while True:
                 held: list[Connection] = []
                 try:
                     async with self.lend() as connection:
                         held.append(connection)
                         return await work(connection)
+                except PoolTimeout:
+                    self._away = not await self._answers()
+                    raise
                 except psycopg.OperationalError as error:
                     broken = bool(held) and held[0].closed
                     if time.monotonic() > deadline or not (broken or isinstance(error, RETRIED)):
                         raise
                 await asyncio.sleep(random.uniform(0.001, 0.02))
+
+    async def _back(self) -> bool:
+        """Whether a server that was away answers again; one caller in a second finds out for all."""
+        if time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + _LOOK_EVERY
+            self._away = not await self._answers()
+        return not self._away
+
+    async def _answers(self) -> bool:
+        """Whether a new connection can be made; busy connections are no sign that none can."""
+        try:
+            connection = await AsyncConnection.connect(autocommit=True, **cast(Any, self.settings))
+        except psycopg.OperationalError:
+            return False
+        await connection.close()
+        return True
 
 
 async def run(connection: Connection, statements: Sequence[Statement]) -> list[AsyncCursor[tuple[Any, ...]]]:

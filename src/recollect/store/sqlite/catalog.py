@@ -5,6 +5,7 @@ into the file, once per process.
 """
 
 import json
+import logging
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.clock import micros
-from recollect.errors import Conflict, KeyDestroyed
+from recollect.errors import Conflict, KeyDestroyed, StoreCorrupt
 from recollect.store.catalog import Document, UserKey
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection, Secret, connect
@@ -24,6 +25,7 @@ from recollect.store.sqlite.sql import queries
 from recollect.store.sqlite.threads import InThread
 from recollect.store.sqlite.userfile import identity_of
 
+LOG = logging.getLogger("recollect.store")
 _CATALOG = queries("catalog")
 
 
@@ -123,7 +125,7 @@ class SqliteCatalog:
             self.flush()
             values = {"now": micros(now), "limit": limit}
             found = self._file.ask(lambda connection: connection.execute(_CATALOG["due"], values).fetchall())
-            keys = (self._name(self._layout.user(digest)) for (digest,) in found)
+            keys = (self._name_if_readable(self._layout.user(digest)) for (digest,) in found)
             return tuple([key for key in keys if key is not None])
 
         return await self._in_thread(work)
@@ -135,6 +137,14 @@ class SqliteCatalog:
             return tuple(sorted(mine, key=lambda key: (key.tenant, key.user)))
 
         return await self._in_thread(work)
+
+    def _name_if_readable(self, path: Path) -> UserKey | None:
+        """Whose file this is; None for a damaged one as well, so that its hint holds up nobody else's."""
+        try:
+            return self._name(path)
+        except StoreCorrupt as error:
+            LOG.warning("%s", error)
+            return None
 
     def _name(self, path: Path) -> UserKey | None:
         """Whose file this is; None for one that is gone or a remnant."""
