@@ -58,7 +58,7 @@ def serve(model: Path) -> Any:
     xllamacpp: Any = import_module("xllamacpp")  # installed by `make model` only
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(model)
-    parameters.n_ctx = 8192
+    parameters.n_ctx = 4096
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = 2
     return xllamacpp.Server(parameters)

@@ -287,16 +287,3 @@ async def test_a_loop_closed_by_hand_takes_its_thought_along(memory: Recollect, 
     assert len(await memory.thoughts(user="ana")) == 1
     await memory.update(loop.id, user="ana", status="dropped")
     assert await memory.thoughts(user="ana") == []
-
-
-@pytest.mark.req("R4.9", "R4.2")
-async def test_a_pending_slot_takes_only_what_fits_it(memory: Recollect, talk: Talk) -> None:
-    [asked] = await talk.persona_says("Which day shall I book the table for?")
-    await memory.add("slot", user="ana", persona="coach", key="slot:coach:", name="day", expects="date", anchor=asked)
-    await talk.persona_says("By the way, the museum opens at ten.")
-    taken = await memory.context(user="ana", persona="coach", message="next friday")
-    hijacked = await memory.context(user="ana", persona="coach", message="how do I cook lentils?")
-    assert taken.messages[-1]["content"] == "next friday"
-    assert hijacked.messages[-1]["content"] == "how do I cook lentils?"
-    assert [m["content"] for m in hijacked.history] == [m["content"] for m in taken.history]
-    assert len(await memory.memories(user="ana")) == 0

@@ -1,32 +1,30 @@
-"""F4: a worker is killed at every boundary of every step; each effect is there exactly once.
+"""F4: a worker is killed at every boundary of every step, and its process at any moment; each effect is there exactly once.
 F6: it is killed inside a summary or a compaction; the turns are untouched, the old summary or the new one is there."""
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
-from recollect.ingest import sessions
-from recollect.ingest.record import prepare, record
 from recollect.store import connect
-from recollect.store.base import Log, RecordList, Store, TurnList, UserKey
+from recollect.store.base import RecordList, Store, TurnList, UserKey
 from recollect.testing import FakeClock
-from recollect.types import Turn
 from tests.effort import count
+from tests.faults.learning import TALK, effects, say
 from tests.faults.mortal import Death, DyingSummariser, Killed, Mortal, services, worker
 
-TALK = [
-    "I love jazz. I need to call the bank tomorrow.",
-    "I'll send you the recipe tonight. Yesterday I went to the opera.",
-    "My sister Maria is a painter. I live in Austin.",
-    "What does Maria like to paint?",
-    "Mostly boats. I love jazz.",
-    "I called the bank, all done. I moved to Denver.",
-    "Nice to hear that about the bank and Denver.",
-    "We decided to take the train. I'm allergic to peanuts.",
-]
+KILLS = count(test=200, soak=2_000) // 2
+IN_A_SUMMARY = count(test=50, soak=500) // 2
+PROCESSES = count(test=40, soak=2_000) // 2
+"""Killed processes on each store, beside the kills at chosen boundaries."""
+PROJECT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -37,33 +35,11 @@ async def opened(store_url: str) -> AsyncIterator[Store]:
     await store.close()
 
 
-async def say(store: Store, key: UserKey, clock: FakeClock, lines: list[str], *, first: int = 0) -> None:
-    """Records lines under ids of their own, the user's and the persona's in turn."""
-    for place, text in enumerate(lines, start=first):
-        role = "assistant" if place % 2 else "user"
-        turn = Turn(key.user, role, text, id=f"t{place}", persona="coach", at=clock())
-        prepared = prepare([turn], indexer=services().indexer, now=clock(), new_id=lambda: "never")
-        await record(store.user(key), prepared, rule=sessions.Rule(), now=clock())
-        clock.tick(minutes=1)
-
-
-async def effects(store: Store, key: UserKey) -> list[tuple[object, ...]]:
-    """Everything the work wrote, in every version, without the times at which it happened to."""
-    log = Log(limit=100_000)
-    entries = (await store.user(key).read(log))[log]
-    rows = [entry.row for entry in entries if entry.row is not None]
-    gone = [entry.id for entry in entries if entry.op == "retire"]
-    written: list[tuple[object, ...]] = [
-        (row.noun, row.id, row.version, row.text, row.status, row.sources) for row in rows
-    ]
-    ended: list[tuple[object, ...]] = [("retired", name) for name in gone]
-    return sorted(written, key=repr) + sorted(ended, key=repr)
-
-
+@pytest.mark.promise("F4", tries=KILLS)
 async def test_f4_each_effect_exactly_once(opened: Store, rng: random.Random) -> None:
     kills = 0
     rounds = 0
-    while kills < count(test=200, soak=2_000) // 2:
+    while kills < KILLS:
         clock, calm = FakeClock(), FakeClock()
         mortal, immortal = UserKey("default", f"mortal-{rounds}"), UserKey("default", f"immortal-{rounds}")
         await say(opened, mortal, clock, TALK)
@@ -89,11 +65,24 @@ async def test_f4_each_effect_exactly_once(opened: Store, rng: random.Random) ->
         rounds += 1
 
 
+@pytest.mark.promise("F4", tries=PROCESSES)
+def test_f4_a_killed_process_repeats_and_loses_nothing(store_url: str, seed: int) -> None:
+    program = [sys.executable, "-m", "tests.faults.work_rounds", store_url, str(seed), str(PROCESSES)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(PROJECT / "src"), str(PROJECT)))}
+    result = subprocess.run(program, capture_output=True, text=True, cwd=PROJECT, env=environment, check=False)
+    assert result.returncode == 0, result.stderr
+    rounds = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [one for one in rounds if one["problems"]] == []
+    assert sum(one["kills"] for one in rounds) >= PROCESSES
+    assert sum(one["effects"] for one in rounds) >= 20 * len(rounds), "the work hardly did anything"
+
+
+@pytest.mark.promise("F6", tries=IN_A_SUMMARY)
 async def test_f6_the_old_summary_or_the_new_one(opened: Store, rng: random.Random) -> None:
     key, clock = UserKey("default", "ana"), FakeClock()
     turns, summaries = TurnList(limit=100_000), RecordList(noun="summary", limit=1_000)
     kills = said = 0
-    while kills < count(test=50, soak=500) // 2:
+    while kills < IN_A_SUMMARY:
         await say(opened, key, clock, TALK, first=said)
         said += len(TALK)
         before = await opened.user(key).read(turns, summaries)

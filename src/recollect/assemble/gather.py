@@ -281,8 +281,8 @@ async def _state(store: UserStore, request: Request, persona: Persona, seen: _Se
     window = sessions.within_chain(turns, running.chain)[-request.recipe.history.window :]
     lasting, earlier = await _lasting(store, request, plan, answers, window)
     quoted = await _quoted(store, request, message, window)
-    slots = nouns.records(answers[plan.slot], Slot)
-    anchor = focus.anchor(text, reply_to=quoted, window=turns, slot=slots[0] if slots else None)
+    pending = [slot for slot in nouns.records(answers[plan.slot], Slot) if slot.status == "ACTIVE"]
+    anchor = focus.anchor(text, reply_to=quoted, window=turns, slot=pending[0] if pending else None)
     summaries = {summary.key: summary for summary in nouns.records(earlier[lasting.summaries], Summary)}
     days = nouns.records(earlier[lasting.days], Summary)
     marked = nouns.records(earlier[lasting.marked], Memory)
@@ -299,6 +299,7 @@ async def _state(store: UserStore, request: Request, persona: Persona, seen: _Se
         lane=request.lane,
         quoted=quoted,
         anchor=anchor.turn,
+        slot=anchor.slot.id if anchor.slot else None,
         window=window,
         last_interaction=turns[-1].at if turns else None,
         state=states[0] if states else None,

@@ -33,6 +33,8 @@ class Material:
     lane: str | None = None
     quoted: StoredTurn | None = None
     anchor: StoredTurn | None = None
+    slot: str | None = None
+    """The pending slot that the message is a value for."""
     window: tuple[StoredTurn, ...] = ()
     first_turns: tuple[StoredTurn, ...] = ()
     """The first turns of the session, for recipes that keep them when the window no longer reaches back to them."""

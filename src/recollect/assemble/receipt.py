@@ -166,6 +166,7 @@ def _log(wanted: Table, draft: Draft, items: tuple[Item, ...]) -> dict[str, Json
         "today_summary_present": any(item.section == "today" and item.kind == "summary" for item in shown),
         "open_threads_count": sum(item.kind == "loop" for item in shown),
         "last_conversation_present": any(item.section == "last_time" for item in shown),
+        "pending_slot": wanted.desk.material.slot,
         "tokenizer": wanted.desk.tokenizer.family,
         "exact_tokens": wanted.desk.tokenizer.exact,
         "target": wanted.desk.recipe.total.target,

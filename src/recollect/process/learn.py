@@ -36,7 +36,10 @@ from recollect.work.overview import Overview
 from recollect.work.worker import Job, Step
 
 NAME = "extract"
+REVISED = "revised"
 BATCH = 40
+PAGE = 400
+"""How many entries of the log are looked through at once for turns."""
 CONTEXT = 2
 """How many earlier turns are read along with the first fresh one."""
 LOOKED_AT = 500
@@ -49,10 +52,18 @@ AGAIN, BACK = "again", "back"
 
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """As soon as there is an entry that was not read, or one to be read again."""
+    """As soon as there is a turn that was not read, or one to be read again."""
     del services
     cursor = view.cursors.get(NAME, Cursor(step=NAME))
-    return {NAME: view.now} if view.head > cursor.position or cursor.body.get(AGAIN) else {}
+    unread = view.newest is not None and view.newest.seq > cursor.position
+    return {NAME: view.now} if unread or cursor.body.get(AGAIN) else {}
+
+
+def revised_due(view: Overview, services: Services) -> Mapping[str, datetime]:
+    """When anything else was not read. The work itself writes most of that, so it is passed over once, at the end, rather
+    than after each step."""
+    del services
+    return {NAME: view.now} if view.head > view.position(NAME) else {}
 
 
 def reading_again(cursor: Cursor, *, turns: Iterable[str], back: Iterable[str]) -> Cursor:
@@ -83,16 +94,28 @@ async def _reread(job: Job[Services], ids: Sequence[str]) -> Effect:
 
 
 async def _read(job: Job[Services]) -> Effect:
-    log = Log(after=job.cursor.position, limit=BATCH)
-    entries = (await job.store.read(log))[log]
-    if not entries:
-        return Effect(position=job.view.head)
-    turns = [entry.turn for entry in entries if entry.turn and _readable(entry.turn)]
-    position = entries[-1].seq
+    turns, position = await _unread(job)
     if not turns:
         return Effect(position=position)
     findings = await job.services.reading(job.cursor.attempts)(await _passages(job, turns))
     return await _effect(job, turns, findings, position=position)
+
+
+async def _unread(job: Job[Services]) -> tuple[list[StoredTurn], int]:
+    """The next turns of the log, at most a batch of them, and the place up to which it was read."""
+    turns: list[StoredTurn] = []
+    position = job.cursor.position
+    while True:
+        log = Log(after=position, limit=PAGE)
+        entries = (await job.store.read(log))[log]
+        for entry in entries:
+            position = entry.seq
+            if entry.turn and _readable(entry.turn):
+                turns.append(entry.turn)
+            if len(turns) == BATCH:
+                return turns, position
+        if len(entries) < PAGE:
+            return turns, max(position, job.view.head)
 
 
 def _readable(turn: StoredTurn) -> bool:
@@ -276,3 +299,4 @@ def draft(record: Record, *, job: Job[Services]) -> RowDraft:
 
 
 STEP: Step[Services] = Step(name=NAME, due=due, run=run)
+REVISIONS: Step[Services] = Step(name=REVISED, due=revised_due, run=run)

@@ -9,6 +9,7 @@ STEPS: tuple[Step[Services], ...] = (
     loops.STEP,
     *summarise.STEPS,
     close.STEP,
+    learn.REVISIONS,
     embed.STEP,
     curate.STEP,
     retain.STEP,

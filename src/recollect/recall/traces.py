@@ -1,8 +1,9 @@
 """One user's turns and records as columns in memory: what ranking reads without touching a text.
 
 A cache, kept coherent by the log alone: every search asks the store for the traces written since the last one, beginning
-with the newest row that is held, so that a user who was forgotten and came back, or a restored file, is noticed. What was
-retired or erased since falls out when the texts are fetched. Bounded in bytes; the least recently used user goes first.
+with the newest row that is held, so that a user who was forgotten and came back, or a restored file, is noticed. A version
+that a later one replaced is passed over before ranking: its twin would be taken for its duplicate. What was retired or
+erased otherwise falls out when the texts are fetched. Bounded in bytes; the least recently used user goes first.
 """
 
 from collections import OrderedDict
@@ -49,6 +50,8 @@ class Columns:
     times: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     flags: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))
     lengths: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+    replaced: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """The entry that wrote each row's next version; 0 for the newest one."""
 
     owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """The row of each passage of a long text, rising, beside the passage's vector."""
@@ -56,7 +59,7 @@ class Columns:
 
     @property
     def nbytes(self) -> int:
-        held = (self.fields, self.times, self.flags, self.lengths, self.owners, self.passages)
+        held = (self.fields, self.times, self.flags, self.lengths, self.replaced, self.owners, self.passages)
         return self.matrix.nbytes + sum(array.nbytes for array in held if array is not None)
 
     def dots(self, query: Vectors) -> Floats:
@@ -90,6 +93,10 @@ class UserRows:
         self.turns, self.records = Columns(Matrix(dimension)), Columns(Matrix(dimension))
         self._tails: dict[tuple[int, int, int], int] = {}
         """Row of the newest turn of each session, persona and lane."""
+        self._revised: dict[int, int] = {}
+        """Row of the newest version of a revised turn, by the turn's place."""
+        self._versions: dict[str, int] = {}
+        """Row of the newest version of each record."""
 
     @property
     def nbytes(self) -> int:
@@ -102,9 +109,11 @@ class UserRows:
         turns = [trace for trace in traces if trace.noun == "turn"]
         if turns:
             self._append(self.turns, turns, previous=self._linked(turns))
+            self._revise(turns)
         records = [trace for trace in traces if trace.noun != "turn"]
         if records:
             self._append(self.records, records, previous=np.full(len(records), -1, dtype=np.int64))
+            self._renew(records)
 
     def _linked(self, turns: Sequence[Trace]) -> NDArray[np.int64]:
         """For each turn the row before it in its session, persona and lane; a revision stands alone."""
@@ -121,6 +130,24 @@ class UserRows:
             previous[place] = self._tails.get(where, -1)
             self._tails[where] = start + place
         return previous
+
+    def _revise(self, turns: Sequence[Trace]) -> None:
+        start = len(self.turns.matrix) - len(turns)
+        for row, turn in enumerate(turns, start=start):
+            if turn.place != turn.seq:
+                rows, there = self.turns.matrix.places(np.array([turn.place], dtype=np.int64))
+                before = self._revised.get(turn.place, int(rows[0]) if there[0] else None)
+                if before is not None:
+                    self.turns.replaced[before] = turn.seq
+                self._revised[turn.place] = row
+
+    def _renew(self, records: Sequence[Trace]) -> None:
+        start = len(self.records.matrix) - len(records)
+        for row, record in enumerate(records, start=start):
+            before = self._versions.get(record.id)
+            if before is not None:
+                self.records.replaced[before] = record.seq
+            self._versions[record.id] = row
 
     def _append(self, columns: Columns, traces: Sequence[Trace], *, previous: NDArray[np.int64]) -> None:
         packed = [trace.vector for trace in traces]
@@ -144,6 +171,7 @@ class UserRows:
         columns.times = np.append(columns.times, [trace.at.timestamp() for trace in traces])
         columns.flags = np.append(columns.flags, flags)
         columns.lengths = np.append(columns.lengths, lengths)
+        columns.replaced = np.append(columns.replaced, np.zeros(len(traces), dtype=np.int64))
 
     def rows(self, columns: Columns) -> Rows:
         return Rows(
@@ -179,9 +207,9 @@ class UserRows:
             mask &= _any_of(columns.fields[3], meant)
         if not isinstance(lane, Everything):
             mask &= _any_of(columns.fields[4], [self.lanes.known(name) for name in (lane, *named)])
-        if known is not None:
-            mask &= columns.matrix.seqs <= known
-        return mask
+        if known is None:
+            return mask & (columns.replaced == 0)
+        return mask & (columns.matrix.seqs <= known) & ((columns.replaced == 0) | (columns.replaced > known))
 
 
 def _any_of(column: NDArray[np.int64], values: Sequence[int]) -> NDArray[np.bool_]:

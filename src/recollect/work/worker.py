@@ -6,7 +6,8 @@ recording a turn writes nothing here. A failing step is tried again later and pa
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
@@ -77,15 +78,18 @@ class Worker(Generic[S]):
         clock: Clock,
         name: str,
         beside: Beside | None = None,
+        heartbeat: float = leases.DURATION.total_seconds() / 3,
     ) -> None:
         """`services` is asked at every visit, so that it can know the tenant's newest personas. By `beside` workers wake
-        each other and keep out of each other's way; without it they find out from the store alone."""
+        each other and keep out of each other's way; without it they find out from the store alone. `heartbeat` is how many
+        seconds a step may run before its lease is renewed."""
         self._store = store
         self._steps = steps
         self._services = services
         self._clock = clock
         self._name = name
         self._beside = beside or Alone()
+        self._heartbeat = heartbeat
 
     async def settle(self, key: UserKey) -> Settled:
         """Runs everything that is due for one user now, and notes when the next is."""
@@ -110,7 +114,7 @@ class Worker(Generic[S]):
                 if found is None:
                     break
                 step, cursor = found
-                lease = await leases.renew(store, lease, now=self._clock())
+                lease = await leases.prolong(store, lease, now=self._clock())
                 job = Job(store=store, key=key, now=view.now, cursor=cursor, view=view, services=services)
                 if await self._run(step, job, lease=lease):
                     done += 1
@@ -204,7 +208,8 @@ class Worker(Generic[S]):
 
     async def _run(self, step: Step[S], job: Job[S], *, lease: Lease) -> bool:
         try:
-            effect = await step.run(job)
+            async with self._alive(job.store, lease):
+                effect = await step.run(job)
             await cursors.commit(job.store, cursor=job.cursor, effect=effect, lease=lease)
         except Fenced:
             raise
@@ -213,3 +218,25 @@ class Worker(Generic[S]):
             LOG.warning("step %s failed %d times, parked: %s", job.cursor.step, failed.attempts, failed.parked)
             return False
         return True
+
+    @asynccontextmanager
+    async def _alive(self, store: UserStore, lease: Lease) -> AsyncGenerator[None]:
+        """Renews the lease while a step waits for its model; otherwise two workers with a slow model would take the user
+        from each other for ever, and neither would finish."""
+
+        async def beat() -> None:
+            while True:
+                await asyncio.sleep(self._heartbeat)
+                try:
+                    await leases.renew(store, lease, now=self._clock())
+                except Fenced:
+                    return  # the commit will find the same
+                except RecollectError as error:
+                    LOG.info("a lease was not renewed: %s", error)
+
+        beating = asyncio.create_task(beat())
+        try:
+            yield
+        finally:
+            beating.cancel()
+            await asyncio.gather(beating, return_exceptions=True)
