@@ -36,6 +36,4 @@ def mcp(
         async with Recollect(call.data, clock=clock, tenant=call.tenant, recipe=recipe or "companion") as memory:
             await server(fixed(Owner(memory=memory, user=user, persona=persona, lane=lane))).run_stdio_async()
 
-    import asyncio
-
     asyncio.run(run())
