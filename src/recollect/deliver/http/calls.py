@@ -75,6 +75,7 @@ WITHOUT_CALL: Mapping[Route, str] = {
     ("POST", "/v1/telegram/webhook"): "a channel, by way of record",
     ("POST", "/v1/voice/elevenlabs/initiation"): "a channel, by way of context",
     ("POST", "/v1/voice/elevenlabs/post-call"): "a channel, by way of record",
+    ("POST", "/v1/voice/elevenlabs/tool"): "a channel, by way of search",
     ("POST", "/v1/voice/vapi"): "a channel",
     ("POST", "/v1/voice/retell"): "a channel",
 }
