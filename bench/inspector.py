@@ -61,7 +61,7 @@ def pages(count: int) -> dict[str, str]:
         "replay": f"/inspect/replay?user=ana&place={count // 2}",
         "replay, what changed": f"/inspect/replay/since?user=ana&turn=t{count // 2 + 2}",
         "memory": "/inspect/memory?user=ana",
-        "work": "/inspect/work?user=ana",
+        "work": "/inspect/health?user=ana",
     }
 
 

@@ -164,10 +164,11 @@ class Custody(Workshop):
 
     # --- who did what ------------------------------------------------------------------------------------------------------
 
-    async def events(self, *, user: str | None = None, limit: int = EVENTS) -> list[Event]:
-        """The audit log, newest first: who forgot, exported, loaded or changed what, without content."""
+    async def events(self, *, user: str | None = None, limit: int = EVENTS, before: str | None = None) -> list[Event]:
+        """The audit log, newest first: who forgot, exported, loaded or changed what, without content. `before` goes on
+        behind the event of that id."""
         digest = None if user is None else UserKey(self._tenant, user).digest
-        return await self._journal().events(user=digest, limit=limit)
+        return await self._journal().events(user=digest, limit=limit, before=before)
 
     def _journal(self) -> Journal:
         return Journal(self._store.catalog, self._tenant, self._actor)

@@ -152,6 +152,16 @@ class Recollect(Custody):
         other._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=other._tenant)
         return other
 
+    def acting(self, actor: str) -> "Recollect":
+        """The same open memory, whose audit log names this actor."""
+        other = copy.copy(self)
+        other._actor = actor
+        return other
+
+    def user_store(self, user: str) -> UserStore:
+        """The user's own log and records, for an adapter that has to read and write in one transaction."""
+        return self._user(user)
+
     @property
     def catalog(self) -> Catalog:
         """What belongs to no single user; the service keeps its keys there."""

@@ -112,6 +112,9 @@ class Settings(BaseModel):
 
     voice_tenant: str = Field(default="default", description="The tenant whose users call.")
     voice_persona: str | None = Field(default=None, description="The persona that speaks on the telephone.")
+    voice_lookups: int = Field(
+        default=5, ge=0, description="How often the memory may be asked during one call; 0 closes the tool."
+    )
     voice_secret: SecretStr | None = Field(
         default=None, description="What ElevenLabs' initiation webhook sends as X-Recollect-Secret; none closes it."
     )

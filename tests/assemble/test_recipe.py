@@ -254,3 +254,16 @@ def test_the_hash_names_the_content_whatever_the_file_and_the_process() -> None:
         check=True,
     )
     assert there.stdout.strip() == str(here)
+
+
+def test_a_copy_with_a_change_has_a_hash_of_its_own() -> None:
+    recipe = load("companion")
+    worked_out = (recipe.hash, recipe.canonical, recipe.arranged, recipe.group_of, recipe.precious)
+    named = recipe.model_copy(update={"name": "own"})
+    assert named.hash != recipe.hash
+    assert json.loads(named.canonical)["name"] == "own"
+    assert named.model_validate(named.model_dump()).hash == named.hash
+    tailed = recipe.model_copy(update={"tail": ("long_term",)})
+    assert tailed.arranged[-1] == "long_term" != recipe.arranged[-1]
+    assert recipe.model_copy().hash == recipe.hash
+    assert worked_out == (recipe.hash, recipe.canonical, recipe.arranged, recipe.group_of, recipe.precious)

@@ -43,7 +43,12 @@ async def beyond(
     wanted: list[Query[object]] = []
     if recipe.history.keep_first and running.chain:
         wanted.append(firsts)
-    if recipe.limits.today_turns and "today" in recipe.order:
+    few = recipe.limits.today_turns if "today" in recipe.order else 0
+    if few and recipe.history.delivery == "moments":
+        # The window is not shown as such, so that what was said just now and is in no summary yet would be missing.
+        recent = _earlier(material.window, set(), begin=begin, message=material.message_id)
+        material = replace(material, today_turns=recent[-few:])
+    elif few:
         wanted.append(today)
     if recipe.limits.other_lanes and "other_lanes" in recipe.order:
         wanted.append(lanes)

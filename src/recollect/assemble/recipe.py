@@ -5,10 +5,10 @@ constant in code. A recipe may extend another: tables are merged, everything els
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -244,6 +244,14 @@ class Recipe(_Part):
             raise ValueError(f"{loose[0]!r} is in order but in no group")
         if idle := [s for s in grouped if s not in self.order]:
             raise ValueError(f"{idle[0]!r} is in a group but not in order")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, whose hash and the like are worked out from its own fields."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name, member in vars(Recipe).items():
+            if isinstance(member, cached_property):
+                vars(copied).pop(name, None)
+        return copied
 
     @cached_property
     def canonical(self) -> str:

@@ -11,15 +11,15 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
-from urllib.parse import quote
 
 import httpx
 
 from recollect import pages
 from recollect.assemble.diff import Difference, diff
-from recollect.assemble.forgetting import Receipt
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
+from recollect.client.custody import Custody
+from recollect.client.paths import of_user, present, quoted
 from recollect.client.transport import Transport, adapter
 from recollect.errors import InvalidInput, NotFound
 from recollect.pages import Page
@@ -35,7 +35,6 @@ from recollect.types import (
     Json,
     Loop,
     Memory,
-    Origin,
     Persona,
     Profile,
     Record,
@@ -70,7 +69,7 @@ PATHS: Mapping[str, str] = {
 _PROFILE = ("zone", "name", "locale", "stage")
 
 
-class Client:
+class Client(Custody):
     """`Recollect` on a service. `key` may belong to one user; the calls then work for that user alone."""
 
     def __init__(
@@ -113,7 +112,7 @@ class Client:
         return answer["ids"]
 
     async def revise(self, *, user: str, turn: str, text: str) -> StoredTurn:
-        path = _user(user, "turns", turn)
+        path = of_user(user, "turns", turn)
         return await self._service.ask("PATCH", path, StoredTurn, json={"text": text})
 
     async def turns(
@@ -144,9 +143,9 @@ class Client:
         if ids is not None and not ids:
             return []
         if before is not None:
-            return await self._backwards(_user(user, "turns"), filters, before=before, limit=limit)
+            return await self._backwards(of_user(user, "turns"), filters, before=before, limit=limit)
         start = pages.pack(after) if after else None
-        return await self._pieces(_user(user, "turns"), StoredTurn, filters, limit=limit, cursor=start)
+        return await self._pieces(of_user(user, "turns"), StoredTurn, filters, limit=limit, cursor=start)
 
     # --- contexts --------------------------------------------------------------------------------------------------
 
@@ -179,7 +178,7 @@ class Client:
             "known": known,
             "keep": keep,
         }
-        return await self._service.ask("POST", "/v1/context", Context, json=_present(asked))
+        return await self._service.ask("POST", "/v1/context", Context, json=present(asked))
 
     async def search(
         self,
@@ -206,7 +205,7 @@ class Client:
             "explain": explain,
             "known": known,
         }
-        return (await self._service.ask("POST", "/v1/search", Page[Hit], json=_present(asked))).items
+        return (await self._service.ask("POST", "/v1/search", Page[Hit], json=present(asked))).items
 
     async def snapshots(
         self,
@@ -219,18 +218,18 @@ class Client:
         """The newest snapshots, newest first, or those with these ids."""
         if ids is not None:
             return [found for one in ids for found in await self._snapshot(user, one)]
-        found = await self._pieces(_user(user, "snapshots"), dict[str, Any], {"before": before}, limit=limit)
+        found = await self._pieces(of_user(user, "snapshots"), dict[str, Any], {"before": before}, limit=limit)
         return [_snapshot(one) for one in found]
 
     async def _snapshot(self, user: str, id: str) -> list[StoredSnapshot]:
         try:
-            return [_snapshot(await self._service.ask("GET", _user(user, "snapshots", id), dict[str, Any]))]
+            return [_snapshot(await self._service.ask("GET", of_user(user, "snapshots", id), dict[str, Any]))]
         except NotFound:
             return []
 
     async def replay(self, *, user: str, snapshot: str) -> Context:
         """The context of that snapshot again, byte for byte."""
-        return await self._service.ask("GET", _user(user, "snapshots", snapshot, "replay"), Context)
+        return await self._service.ask("GET", of_user(user, "snapshots", snapshot, "replay"), Context)
 
     async def diff(self, a: Context, b: Context) -> Difference:
         """What changed from one context to another; no service is asked."""
@@ -247,13 +246,13 @@ class Client:
     ) -> list[Trial]:
         """Another recipe over a recorded conversation."""
         asked = {"recipe": recipe, "persona": persona, "lane": lane, "limit": limit}
-        return await self._service.ask("POST", _user(user, "backtest"), list[Trial], json=_present(asked))
+        return await self._service.ask("POST", of_user(user, "backtest"), list[Trial], json=present(asked))
 
     # --- recipes -----------------------------------------------------------------------------------------------------
 
     async def define_recipe(self, recipe: Recipe) -> Recipe:
         """Keeps a recipe of the application's own under its name."""
-        path = f"/v1/recipes/{_quoted(recipe.name)}"
+        path = f"/v1/recipes/{quoted(recipe.name)}"
         return await self._service.ask("PUT", path, Recipe, json=recipe.model_dump(mode="json"))
 
     async def recipes(self) -> list[Recipe]:
@@ -266,7 +265,7 @@ class Client:
     ) -> Persona:
         """Who answers; every definition is a version."""
         body = {"name": name, "text": text, "boundaries": boundaries, "style": style, "extra": extra}
-        return await self._service.ask("PUT", f"/v1/personas/{_quoted(id)}", Persona, json=body)
+        return await self._service.ask("PUT", f"/v1/personas/{quoted(id)}", Persona, json=body)
 
     async def personas(self) -> list[Persona]:
         return await self._service.ask("GET", "/v1/personas", list[Persona])
@@ -275,10 +274,10 @@ class Client:
         """What the application knows of the user: zone, name, locale, stage, and anything else as `extra`."""
         named = {name: value for name, value in fields.items() if name in _PROFILE}
         extra = {name: value for name, value in fields.items() if name not in _PROFILE}
-        return await self._service.ask("PATCH", _user(user), Profile, json=named | {"extra": extra})
+        return await self._service.ask("PATCH", of_user(user), Profile, json=named | {"extra": extra})
 
     async def user(self, user: str) -> Profile:
-        return await self._service.ask("GET", _user(user), Profile)
+        return await self._service.ask("GET", of_user(user), Profile)
 
     async def link(self, user: str, channel: str, external_id: str) -> None:
         body = {"user": user, "channel": channel, "external_id": external_id}
@@ -289,18 +288,18 @@ class Client:
         return (await self._service.ask("POST", "/v1/links/resolve", dict[str, str | None], json=body))["user"]
 
     async def head(self, *, user: str) -> int:
-        return (await self._service.ask("GET", _user(user, "head"), dict[str, int]))["head"]
+        return (await self._service.ask("GET", of_user(user, "head"), dict[str, int]))["head"]
 
     async def users(self) -> list[str]:
         return await self._pieces("/v1/users", str, {}, limit=None)
 
     async def state(self, *, user: str, persona: str | None = None) -> State:
-        return await self._service.ask("GET", _user(user, "state"), State, params={"persona": persona})
+        return await self._service.ask("GET", of_user(user, "state"), State, params={"persona": persona})
 
     async def set_state(self, *, user: str, persona: str | None = None, **fields: Json) -> State:
         """Changes these fields (None removes one) and keeps the others."""
         params = {"persona": persona}
-        return await self._service.ask("PATCH", _user(user, "state"), State, params=params, json={"fields": fields})
+        return await self._service.ask("PATCH", of_user(user, "state"), State, params=params, json={"fields": fields})
 
     # --- what is remembered ------------------------------------------------------------------------------------------
 
@@ -313,7 +312,7 @@ class Client:
         if kind not in PATHS or kind == "session":
             raise InvalidInput(f"a {kind} cannot be added by way of the service")
         body = fields if id is None else {**fields, "id": id}
-        return await self._service.ask("POST", _user(user, PATHS[kind]), NOUNS[kind], json=body)
+        return await self._service.ask("POST", of_user(user, PATHS[kind]), NOUNS[kind], json=body)
 
     async def update(self, id: str, *, user: str, **changes: Any) -> Record:
         """A new version with these fields changed."""
@@ -321,7 +320,7 @@ class Client:
         if not history or history[-1].noun not in PATHS:
             raise NotFound
         noun = history[-1].noun
-        return await self._service.ask("PATCH", _user(user, PATHS[noun], id), NOUNS[noun], json=changes)
+        return await self._service.ask("PATCH", of_user(user, PATHS[noun], id), NOUNS[noun], json=changes)
 
     async def memories(
         self,
@@ -386,80 +385,57 @@ class Client:
     async def history(self, *, user: str, id: str) -> list[Record]:
         """Every version of a record, oldest first."""
         try:
-            path = _user(user, "records", id, "versions")
+            path = of_user(user, "records", id, "versions")
             answer = await self._service.ask("GET", path, dict[str, Any])
         except NotFound:
             return []
         noun: Any = NOUNS[answer["kind"]]
         return adapter(list[noun]).validate_python(answer["versions"])
 
-    async def forget(
-        self,
-        *,
-        user: str,
-        turn: str | None = None,
-        memory: str | None = None,
-        entity: str | None = None,
-        lane: str | None = None,
-        persona: str | None = None,
-        before: datetime | None = None,
-        origin: Origin | None = None,
-        conversation: str | None = None,
-        speaker: str | None = None,
-        everything: bool = False,
-        dry_run: bool = False,
-    ) -> Receipt:
-        """Removes one thing and all that rests on it, for good; a receipt of counts and hashes."""
-        named = {"turn": turn, "memory": memory, "entity": entity, "lane": lane, "persona": persona, "before": before}
-        source = {"origin": origin, "conversation": conversation, "speaker": speaker}
-        switches = {"everything": everything, "dry_run": dry_run}
-        body = _present({**named, **source}) | {name: True for name, is_set in switches.items() if is_set}
-        return await self._service.ask("POST", _user(user, "forget"), Receipt, json=body, retry=False)
-
     async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
         """Makes these entities one, the first of them; every memory, card and alias follows."""
         body = {"entities": list(entities)}
-        return await self._service.ask("POST", _user(user, "entities", "merge"), Entity, json=body)
+        return await self._service.ask("POST", of_user(user, "entities", "merge"), Entity, json=body)
 
     async def split(self, *, user: str, entity: str, name: str, memories: Sequence[str] | None = None) -> Entity:
         """Makes a name of an entity somebody of their own, with these memories, or those whose turns use the name."""
-        body = _present({"entity": entity, "name": name, "memories": memories})
-        return await self._service.ask("POST", _user(user, "entities", "split"), Entity, json=body)
+        body = present({"entity": entity, "name": name, "memories": memories})
+        return await self._service.ask("POST", of_user(user, "entities", "split"), Entity, json=body)
 
     async def audit(self, *, user: str) -> Audit:
         """What share of a user's memory is doubled, unsupported, stale, held back, or secret."""
-        return await self._service.ask("GET", _user(user, "audit"), Audit)
+        return await self._service.ask("GET", of_user(user, "audit"), Audit)
 
     async def progress(self, *, user: str, persona: str | None = None) -> SessionState:
         """How far the conversation with a persona has come."""
-        return await self._service.ask("GET", _user(user, "progress"), SessionState, params={"persona": persona})
+        return await self._service.ask("GET", of_user(user, "progress"), SessionState, params={"persona": persona})
 
     # --- the work after the turn --------------------------------------------------------------------------------------
 
     async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
         """Runs all work that is due now, for one user or for every user of the tenant."""
-        path = "/v1/settle" if user is None else _user(user, "settle")
+        path = "/v1/settle" if user is None else of_user(user, "settle")
         return await self._service.ask("POST", path, dict[str, Settled])
 
     async def reindex(self, *, user: str | None = None) -> dict[str, int]:
         """Writes every vector that the embedder has not made yet, for one user or all; how many each."""
-        path = "/v1/reindex" if user is None else _user(user, "reindex")
+        path = "/v1/reindex" if user is None else of_user(user, "reindex")
         return await self._service.ask("POST", path, dict[str, int])
 
     async def work_status(self, *, user: str) -> Status:
         """Where each step of the work stands for a user, with what failed and why."""
-        return await self._service.ask("GET", _user(user, "work"), Status)
+        return await self._service.ask("GET", of_user(user, "steps"), Status)
 
     async def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; how many there were."""
-        path = _user(user, "retry")
+        path = of_user(user, "retry")
         return (await self._service.ask("POST", path, dict[str, int], params={"step": step}))["count"]
 
     # --- out and in ------------------------------------------------------------------------------------------------
 
     async def export(self, *, user: str) -> AsyncIterator[str]:
         """The user's whole memory as JSON lines."""
-        async for line in self._service.lines(_user(user, "export")):
+        async for line in self._service.lines(of_user(user, "export")):
             yield line
 
     async def load(self, file: str | Path, *, user: str | None = None) -> int:
@@ -467,7 +443,7 @@ class Client:
         path = Path(file)
         owner = user or _owner(path)
         answer = await self._service.ask(
-            "POST", _user(owner, "import"), dict[str, int], content=_pieces_of(path), retry=False
+            "POST", of_user(owner, "import"), dict[str, int], content=_pieces_of(path), retry=False
         )
         return answer["count"]
 
@@ -490,7 +466,7 @@ class Client:
         after: tuple[datetime, int] | None,
     ) -> list[N]:
         cursor = pages.of_place(*after) if after else None
-        return await self._pieces(_user(user, PATHS[noun.noun]), noun, filters, limit=limit, cursor=cursor)
+        return await self._pieces(of_user(user, PATHS[noun.noun]), noun, filters, limit=limit, cursor=cursor)
 
     async def _pieces(
         self, path: str, kind: Any, filters: Mapping[str, object], *, limit: int | None, cursor: str | None = None
@@ -528,20 +504,8 @@ class Client:
         return found
 
 
-def _user(user: str, *rest: str) -> str:
-    return "/".join(["/v1/users", _quoted(user), *map(_quoted, rest)])
-
-
-def _quoted(name: str) -> str:
-    return quote(name, safe="")
-
-
 def _given(turn: Turn) -> dict[str, Any]:
-    return _present(asdict(turn))
-
-
-def _present(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
+    return present(asdict(turn))
 
 
 def _snapshot(values: Mapping[str, Any]) -> StoredSnapshot:

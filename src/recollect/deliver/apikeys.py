@@ -26,9 +26,9 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 MEANING: dict[Scope, str] = {
     "read": "contexts, searches and lists of users",
     "write": "record turns, add and change what is remembered",
-    "forget": "forget turns, memories and whole users",
-    "admin": "the tenant's list of users, personas, links and work",
-    "operate": "the whole installation: backups",
+    "forget": "forget turns, memories and whole users, remove what is over its time",
+    "admin": "the tenant's users, personas, links, work, retention and audit log",
+    "operate": "the whole installation: backups, scrubbing",
     "metrics": "the metrics page",
 }
 USUAL: tuple[Scope, ...] = ("read", "write", "forget")

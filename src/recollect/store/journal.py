@@ -20,7 +20,7 @@ Deed = Literal["forget", "export", "load", "retain", "retention", "key", "review
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One entry. `by` is who did it (the library, the command line, a key's id); `about` is numbers and hashes."""
+    """One entry. `by` is who did it (the library, the command line, `key:` and a key's id); `about` is numbers and hashes."""
 
     id: str
     at: datetime
@@ -42,10 +42,12 @@ class Journal:
         body = json.dumps({"deed": deed, "by": self.by, "user": user, "about": about}, sort_keys=True)
         await self.catalog.put(self.tenant, KIND, new_id(at), body, at=at, expected=0)
 
-    async def events(self, *, user: str | None = None, limit: int) -> list[Event]:
-        """The newest first; of one user by digest, or of all."""
+    async def events(self, *, user: str | None = None, limit: int, before: str | None = None) -> list[Event]:
+        """The newest first; of one user by digest, or of all; `before` goes on behind the event of that id."""
         found: list[Event] = []
         for document in reversed(await self.catalog.documents(self.tenant, KIND)):
+            if before is not None and document.name >= before:
+                continue
             body = cast("dict[str, Any]", json.loads(document.body))
             if user in (None, body["user"]):
                 found.append(Event(id=document.name, at=document.recorded_at, **body))

@@ -16,7 +16,7 @@ from tests.deliver.http.running import Running
 pytestmark = pytest.mark.req("R2.13")
 
 
-REFUSED = {"import": {422}, "forget": {404}, "merge": {404, 422}, "split": {404, 422}}
+REFUSED = {"import": {422}, "forget": {404}, "merge": {404, 422}, "split": {404, 422}, "review": {404}}
 """Samples that name something which is not there, since it would be gone for those after them."""
 
 

@@ -15,7 +15,7 @@ from recollect.settings import Settings
 from tests.architecture.source import ROOT
 
 LIFE = {"open", "close"}
-ELSEWHERE: dict[str, set[str]] = {"backup": {"progress"}, "reindex": {"progress"}}
+ELSEWHERE: dict[str, set[str]] = {"backup": {"progress"}, "reindex": {"progress"}, "scrub": {"progress"}}
 """Arguments that make no sense from afar."""
 
 

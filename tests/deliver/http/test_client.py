@@ -19,6 +19,7 @@ from recollect import (
     Turn,
 )
 from recollect.assemble import recipe_book
+from recollect.deliver.apikeys import SCOPES
 from recollect.errors import AccessDenied, NotPermitted
 from recollect.testing import FakeClock
 from tests.deliver.http.running import Running
@@ -276,3 +277,64 @@ async def test_a_context_that_is_only_looked_at_leaves_nothing(service: Running)
         assert await client.snapshots(user="ana") == []
         kept = await client.context(user="ana", message="yes")
         assert [snapshot.id for snapshot in await client.snapshots(user="ana")] == [kept.snapshot]
+
+
+async def test_what_is_over_its_time_goes_when_it_is_asked_for(service: Running, clock: FakeClock) -> None:
+    async with service.client() as client:
+        await client.record(Turn("ana", "user", "old words", id="old", at=clock()))
+        await client.record(Turn("bob", "user", "old words", id="old", at=clock()))
+        assert await client.set_retention(turn=30, memory=None) == {"turn": 30}
+        assert await client.set_retention(user="bob", turn=None) == {"turn": None}
+        assert await client.retention(user="ana") == {"turn": 30}
+        assert await client.retention(user="bob") == {}
+        clock.tick(days=31)
+        counted = await client.retain(dry_run=True)
+        assert {user: receipt.turns for user, receipt in counted.items()} == {"ana": 1}
+        assert len(await client.turns(user="ana")) == 1, "it was only counted"
+        assert (await client.retain(user="ana"))["ana"].turns == 1
+        assert (await client.turns(user="ana"), len(await client.turns(user="bob"))) == ([], 1)
+        assert await client.retain() == {}
+        with pytest.raises(InvalidInput):
+            await client.set_retention(nothing=3)
+        with pytest.raises(InvalidInput):
+            await client.set_retention(turn=-1)
+
+
+async def test_what_is_held_back_waits_for_a_person(service: Running) -> None:
+    async with service.client() as client:
+        made = [await client.remember(user="ana", text=f"text {n}", status="QUARANTINED") for n in range(2)]
+        held = await client.memories(user="ana", status="QUARANTINED")
+        assert {memory.id for memory in held} == {memory.id for memory in made}
+        assert (await client.review(made[0].id, user="ana", approve=True)).status == "ACTIVE"
+        assert (await client.review(made[1].id, user="ana", approve=False)).status == "ARCHIVED"
+        assert await client.memories(user="ana", status="QUARANTINED") == []
+        with pytest.raises(NotFound):
+            await client.review(made[0].id, user="ana", approve=True)
+
+
+async def test_the_audit_log_names_keys_and_keeps_what_was_done(
+    service: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.client.calls.PIECE", 2)
+    key, token = await service.made(scopes=SCOPES)
+    async with service.client(token) as client:
+        for user in ("ana", "bob"):
+            await client.record(Turn(user, "user", "a secret word", at=clock()))
+        assert [line async for line in client.export(user="ana")]
+        for user in ("ana", "bob"):
+            clock.tick(seconds=1)
+            await client.forget(user=user, everything=True)
+        everything = await client.events()
+        assert [(event.deed, event.by) for event in everything] == [
+            ("forget", f"key:{key.id}"),
+            ("forget", f"key:{key.id}"),
+            ("export", f"key:{key.id}"),
+        ]
+        assert everything == await service.memory.events()
+        assert [event.deed for event in await client.events(user="ana")] == ["forget", "export"]
+        assert await client.events(before=everything[0].id) == everything[1:]
+        assert await client.events(limit=1) == everything[:1]
+        assert "secret" not in repr(everything)
+        assert (await client.scrub()).left == ()
+    async with service.client(await service.key(tenant="other")) as other:
+        assert await other.events() == await other.events(user="ana") == []

@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from recollect import Turn
-from recollect.deliver.http.routes.webhooks import SECRET_HEADER
+from recollect.deliver.http.routes.webhooks import CALL_HEADER, CALLER_HEADER, SECRET_HEADER
 from recollect.deliver.telegram import SECRET_HEADER as TELEGRAM_HEADER
-from recollect.deliver.voice import signatures
+from recollect.deliver.voice import lookups, signatures
 from recollect.settings import Settings
 from recollect.testing import FakeClock
 from tests.deliver.http.running import Running, running
@@ -40,6 +40,7 @@ HOOKS = (
     "/v1/voice/elevenlabs/post-call",
     "/v1/voice/vapi",
     "/v1/voice/retell",
+    "/v1/voice/elevenlabs/tool",
 )
 
 
@@ -251,3 +252,84 @@ async def test_what_was_forgotten_is_not_said_on_the_telephone(open_lines: Runni
         assert "plugh" in (await ring(http)).text, "written by another process, seen by the refreshing"
         assert (await http.delete(f"/v1/users/{user}")).status_code == 200
         assert (await ring(http)).json()["dynamic_variables"]["known_caller"] == "false"
+
+
+async def look_up(http: httpx.AsyncClient, query: str, *, call: str = "conv-9", caller: str = NUMBER) -> str:
+    headers = {SECRET_HEADER: SECRET, CALLER_HEADER: caller, CALL_HEADER: call}
+    answer = await http.post("/v1/voice/elevenlabs/tool", json={"query": query}, headers=headers)
+    assert answer.status_code == 200
+    return answer.json()["result"]
+
+
+@pytest.mark.req("R0.14")
+async def test_during_a_call_the_memory_is_read_sparingly_and_never_written(
+    open_lines: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_lines.memory
+    await memory.link("ana", "phone", NUMBER)
+    await memory.record(Turn("ana", "user", "My dog is called Rex.", persona="nikita", at=clock()))
+    await memory.record(Turn("bob", "user", "My dog is called Fido.", persona="nikita", at=clock()))
+    await memory.record(Turn("ana", "user", "My dog bites.", persona="other", at=clock()))
+    line = open_lines.app.state.channels.line
+    line._lookup_seconds = 60.0  # However slow the machine is.
+    before = await memory.head(user="ana")
+    async with open_lines.http() as http:
+        found = await look_up(http, "what is the dog called?")
+        assert "Rex" in found
+        assert "Fido" not in found, "somebody else's"
+        assert "bites" not in found, "another persona's"
+        assert await look_up(http, "dog", caller="+1", call="x") == lookups.NOTHING
+        asked = {"type": "tool-calls", "call": {"id": "v", "customer": {"number": NUMBER}}}
+        calls = [{"id": "a", "name": lookups.TOOL, "arguments": {"query": "dog"}}, {"id": "b", "name": "other"}]
+        body = {"message": {**asked, "toolCallList": calls}}
+        answer = await http.post("/v1/voice/vapi", json=body, headers={signatures.VAPI_HEADER: SECRET})
+        first, second = answer.json()["results"]
+        assert ("Rex" in first["result"], second["result"]) == (True, lookups.UNKNOWN)
+        function = {"name": lookups.TOOL, "call": {"call_id": "r", "from_number": NUMBER}, "args": {"query": "dog"}}
+        raw = json.dumps(function).encode()
+        signed = {signatures.RETELL_HEADER: signatures.sign_retell(raw, secret=SECRET, at=clock())}
+        answer = await http.post("/v1/voice/retell", content=raw, headers=signed)
+        assert "Rex" in answer.json()["result"]
+        more = [await look_up(http, f"dog {number}") for number in range(5)]
+        assert [one == lookups.ENOUGH for one in more] == [False] * 4 + [True], "five in one call"
+
+        async def hang(**asked: object) -> None:
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(line._memory, "search", hang)
+        line._lookup_seconds = 0.01
+        assert await look_up(http, "dog", call="another") == lookups.TOO_LATE
+    assert await memory.head(user="ana") == before
+
+
+@pytest.mark.req("R0.14")
+async def test_the_prompt_is_made_anew_after_text_after_its_session_and_at_midnight(
+    open_lines: Running, clock: FakeClock
+) -> None:
+    memory, line = open_lines.memory, open_lines.app.state.channels.line
+    await memory.link("ana", "phone", NUMBER)
+    await memory.set_user("ana", zone="Asia/Tokyo")
+    async with open_lines.http(await open_lines.key()) as http:
+
+        async def heard() -> str:
+            return (await ring(http)).json()["dynamic_variables"]["memory"]
+
+        assert "Rex" not in await heard()
+        turn = {"user": "ana", "role": "user", "text": "My dog Rex is ill today.", "persona": "nikita"}
+        assert (await http.post("/v1/turns", json=turn)).status_code == 200
+        await line.settled()
+        assert "Rex" in await heard(), "after text, at once"
+        clock.tick(minutes=31)
+        await memory.settle(user="ana")
+        await line.refresh()
+        today = await heard()
+        assert "[TODAY SO FAR]" in today, "after the text session, with what was made of it"
+        assert "Current date: Monday, March 2, 2026" in today
+        midnight = line._kept[NUMBER].prompt.valid_until
+        assert midnight.isoformat() == "2026-03-02T15:00:00+00:00", "the user's own midnight"
+        clock.tick(seconds=(midnight - clock()).total_seconds())
+        ran_out = await heard()
+        assert "[TODAY SO FAR]" not in ran_out
+        assert "Current date:" not in ran_out
+        await line.refresh()
+        assert "Current date: Tuesday, March 3, 2026" in await heard(), "made anew at midnight"

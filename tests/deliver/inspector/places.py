@@ -21,5 +21,5 @@ PAGES: dict[str, str] = {
     "loops": "/inspect/memory?user=ana&tab=loops",
     "summaries": "/inspect/memory?user=ana&tab=summaries",
     "state": "/inspect/memory?user=ana&tab=state",
-    "work": "/inspect/work?user=ben",
+    "work": "/inspect/health?user=ben",
 }

@@ -33,7 +33,7 @@ GETS = [
     "memory?tab=loops",
     "memory?tab=summaries",
     "memory?tab=state",
-    "work",
+    "health",
 ]
 POSTS = {
     "playground/preview": {"base": "companion", "message": "yes"},
@@ -126,7 +126,7 @@ async def test_another_user_and_another_tenant_are_not_there(service: Running) -
                 answer = await http.get(address(path, user="ana"))
                 assert CANARY not in answer.text, path
                 # Work of a user who was never there is an empty list, as in the library.
-                assert answer.status_code == 404 or (path == "work" and answer.status_code == 200), path
+                assert answer.status_code == 404 or (path == "health" and answer.status_code == 200), path
     bob = await service.key(scopes=USUAL, user="bob")
     async with visiting(service, bob) as http:
         form_token = await token_of_forms(http, "bob")
@@ -147,7 +147,7 @@ async def test_a_key_does_only_what_its_scopes_allow(service: Running) -> None:
             filled = {name: value.format(**ids) for name, value in POSTS[path].items()}
             answer = await http.post(f"{ROOT}/{path}", data={**filled, "user": "ana", "form_token": token})
             assert answer.status_code == 403, path
-        work = (await http.get(address("work", user="ana"))).text
+        work = (await http.get(address("health", user="ana"))).text
         assert "Latencies" not in work
         assert "sqlite" not in work
 

@@ -287,7 +287,7 @@ def test_a_parked_step_is_seen_and_tried_again(person: Person) -> None:
     store = person.served.memory._user("ben")  # pyright: ignore[reportPrivateUsage] -- only a store can be given a failed step
     parked = Cursor(step="extract", position=1, attempts=8, parked=True, error=f"{StoreError.__name__}: <i>broken</i>")
     person.served.run(store.write(lambda _: Change(cursors=(parked,))))
-    page = person.go("/inspect/work?user=ben")
+    page = person.go("/inspect/health?user=ben")
     expect(page.locator("tr.parked")).to_contain_text("StoreError: <i>broken</i>")
     expect(page.get_by_text("No model is configured")).to_be_visible()
     expect(page.get_by_text("sqlite 3.")).to_be_visible()

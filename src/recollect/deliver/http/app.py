@@ -24,7 +24,18 @@ from recollect.deliver.http.gate import Doorman, Gate, is_open
 from recollect.deliver.http.models import Strict
 from recollect.deliver.http.pressure import Pressure
 from recollect.deliver.http.requests import Requests
-from recollect.deliver.http.routes import care, contexts, forgetting, moving, people, records, turns, webhooks, working
+from recollect.deliver.http.routes import (
+    care,
+    contexts,
+    custody,
+    forgetting,
+    moving,
+    people,
+    records,
+    turns,
+    webhooks,
+    working,
+)
 from recollect.deliver.http.service import Service
 from recollect.deliver.http.tracing import tracing
 from recollect.deliver.openai_proxy import routes as proxy
@@ -38,6 +49,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     *records.routers(),
     people.router,
     forgetting.router,
+    custody.router,
     working.router,
     moving.router,
     webhooks.router,

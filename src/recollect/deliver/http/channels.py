@@ -37,7 +37,12 @@ class Channels:
 
 def channels(service: Service) -> Channels:
     settings = service.settings
-    line = Line(service.memory(settings.voice_tenant), clock=service.clock, persona=settings.voice_persona)
+    line = Line(
+        service.memory(settings.voice_tenant),
+        clock=service.clock,
+        persona=settings.voice_persona,
+        lookups=settings.voice_lookups,
+    )
     return Channels(telegram=_telegram(service, settings), line=line, line_tenant=settings.voice_tenant)
 
 

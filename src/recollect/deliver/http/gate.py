@@ -27,6 +27,7 @@ SIGNED = frozenset(
         "/v1/telegram/webhook",
         "/v1/voice/elevenlabs/initiation",
         "/v1/voice/elevenlabs/post-call",
+        "/v1/voice/elevenlabs/tool",
         "/v1/voice/vapi",
         "/v1/voice/retell",
     }

@@ -134,6 +134,25 @@ class ForgetRequest(Strict):
     dry_run: bool = Field(False, description="Only say what would be forgotten.")
 
 
+Days = Annotated[float, Field(gt=0, lt=100_000)]
+
+
+class RetentionChange(Strict):
+    """Days for each kind; null keeps it, kinds left out stay as they are."""
+
+    turn: Days | None = None
+    memory: Days | None = None
+    episode: Days | None = None
+    loop: Days | None = None
+    thought: Days | None = None
+    summary: Days | None = None
+    snapshot: Days | None = None
+
+
+class Review(Strict):
+    approve: bool = Field(description="Whether it is used from now on; otherwise it is archived.")
+
+
 class MergeRequest(Strict):
     """References or ids of entities that are one; the first stays."""
 

@@ -46,7 +46,12 @@ def subject_of(request: Request, *, user: str | None, scope: Scope) -> Subject:
         raise InvalidInput("user: name the user; this key belongs to none")
     if caller.user not in (None, name):
         raise NotFound
-    return Subject(memory=Service.of(request).memory(caller.tenant), user=name)
+    return Subject(memory=_memory(request, caller), user=name)
+
+
+def _memory(request: Request, caller: Caller) -> Recollect:
+    """The tenant's memory, whose audit log names the key."""
+    return Service.of(request).memory(caller.tenant).acting(f"key:{caller.key}")
 
 
 PathUser = Annotated[Name, Path(description="The application's own id of the user.")]
@@ -68,7 +73,7 @@ def _tenant_wide(scope: Scope) -> Callable[[Request], Tenancy]:
         caller.must(scope)
         if caller.user is not None:
             raise NotPermitted("This key belongs to one user and may not do that.")
-        return Tenancy(memory=Service.of(request).memory(caller.tenant), tenant=caller.tenant)
+        return Tenancy(memory=_memory(request, caller), tenant=caller.tenant)
 
     return tenancy
 
@@ -79,7 +84,9 @@ Asking = Annotated[Subject, Depends(_in_path("read", known=False))]
 Writing = Annotated[Subject, Depends(_in_path("write", known=False))]
 Changing = Annotated[Subject, Depends(_in_path("write", known=True))]
 Forgetting = Annotated[Subject, Depends(_in_path("forget", known=True))]
+Deciding = Annotated[Subject, Depends(_in_path("admin", known=False))]
 Administering = Annotated[Tenancy, Depends(_tenant_wide("admin"))]
 Consulting = Annotated[Tenancy, Depends(_tenant_wide("read"))]
+Removing = Annotated[Tenancy, Depends(_tenant_wide("forget"))]
 Operating = Annotated[Tenancy, Depends(_tenant_wide("operate"))]
 Measuring = Annotated[Tenancy, Depends(_tenant_wide("metrics"))]

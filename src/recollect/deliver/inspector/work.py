@@ -52,7 +52,7 @@ class Latency:
     median: str
 
 
-@router.get(f"{ROOT}/work")
+@router.get(f"{ROOT}/health")
 async def work(request: Request, user: str | None = None) -> Response:
     visit, caller = Visit.of(request), caller_of(request)
     service = Service.of(request)
@@ -78,7 +78,7 @@ async def retry(request: Request) -> Response:
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
     await subject.memory.retry(user=subject.user, step=filled.get("step"))
-    return RedirectResponse(Links(subject.user)("work"), status_code=303)
+    return RedirectResponse(Links(subject.user)("health"), status_code=303)
 
 
 async def _overview(memory: Recollect) -> list[Progress]:

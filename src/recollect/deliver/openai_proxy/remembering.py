@@ -105,7 +105,7 @@ async def remembered(who: Who, body: Message, *, form: Format, recipe: Recipe, t
 
 
 async def _found(who: Who, said: Sequence[Said]) -> Found:
-    store = _store(who)
+    store = who.memory.user_store(who.user)
     lane, rest = who.lane, said
     turns = await _newest(store, who, lane, len(said) + 4)
     place = recognise.place(rest, turns)
@@ -166,10 +166,6 @@ def _trimmed(entries: Sequence[Entry], *, recipe: Recipe, tokenizer: Tokenizer) 
     while spoken and spoken[0].said is not None and spoken[0].said.role != "user":
         spoken.pop(0)
     return list(spoken)
-
-
-def _store(who: Who) -> UserStore:
-    return who.memory._user(who.user)  # pyright: ignore[reportPrivateUsage] -- no public call lists a lane from its end
 
 
 async def _newest(store: UserStore, who: Who, lane: str | None, limit: int) -> Sequence[StoredTurn]:

@@ -139,7 +139,7 @@ class Conversations(ConversationStore):
 
     @property
     def _store(self) -> UserStore:
-        return self._engine._user(self._user)  # pyright: ignore[reportPrivateUsage] -- one transaction checks the revision and writes; no public call does both
+        return self._engine.user_store(self._user)
 
     def _said(self, record: ConversationRecord, entries: Sequence[ConversationEntry]) -> list[Turn]:
         said = [(entry.id, one) for entry in entries for one in recording.said([entry.message])]

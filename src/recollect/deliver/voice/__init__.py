@@ -1,15 +1,17 @@
 """Voice: answer a ringing call from the cached prompt alone, and remember the call when it has ended.
 
-`elevenlabs`, `vapi` and `retell` read and write their platform's shapes; `signatures` tells whether a
-webhook is theirs; `prompts` is the cache's entry. All of it is pure: routes give it bodies, headers and
-the time.
+`elevenlabs`, `vapi` and `retell` read and write their platform's shapes; `signatures` tells whether a webhook is theirs;
+`prompts` is the cache's entry, `lookups` the tool for during a call. All of it is pure but for `line`: routes give it bodies,
+headers and the time.
 """
 
-from recollect.deliver.voice import elevenlabs, prompts, retell, signatures, vapi
+from recollect.deliver.voice import elevenlabs, lookups, prompts, retell, signatures, vapi
 from recollect.deliver.voice.calls import Call, Platform, Ringing, Utterance, turns
+from recollect.deliver.voice.lookups import Asked
 from recollect.deliver.voice.prompts import CachedPrompt, Spoken
 
 __all__ = [
+    "Asked",
     "CachedPrompt",
     "Call",
     "Platform",
@@ -17,6 +19,7 @@ __all__ = [
     "Spoken",
     "Utterance",
     "elevenlabs",
+    "lookups",
     "prompts",
     "retell",
     "signatures",

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from recollect.deliver.voice.calls import Call, Ringing, Utterance, offset
+from recollect.deliver.voice.lookups import Asked
 from recollect.deliver.voice.prompts import Spoken
 from recollect.errors import InvalidInput
 from recollect.ingest.raw import Raw, child, instant, number, objects, text
@@ -39,6 +40,15 @@ def answer(spoken: Spoken, *, first_message: str | None = None) -> dict[str, Jso
     if agent:
         response["conversation_config_override"] = {"agent": agent}
     return response
+
+
+def asked(body: Raw, *, caller: str | None, call: str | None) -> Asked:
+    """A server tool's request: its body is what the model filled in, so who calls comes in headers that it cannot."""
+    return Asked(caller=caller, call=call, query=text(body, "query"))
+
+
+def told(result: str) -> dict[str, Json]:
+    return {"result": result}
 
 
 def ended(body: Raw) -> Call | None:

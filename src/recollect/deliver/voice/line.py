@@ -16,8 +16,9 @@ from recollect.assemble import recipe_book
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.situation import span
 from recollect.clock import Clock, day_bounds, local_day
-from recollect.deliver.voice import prompts
+from recollect.deliver.voice import lookups, prompts
 from recollect.deliver.voice.calls import Call, turns
+from recollect.deliver.voice.lookups import Allowance, Asked
 from recollect.deliver.voice.prompts import CachedPrompt, Spoken
 from recollect.engine import Recollect
 from recollect.errors import Conflict, RecollectError
@@ -43,11 +44,22 @@ class Kept:
 class Line:
     """One persona's line to the users of one tenant."""
 
-    def __init__(self, memory: Recollect, *, clock: Clock, persona: str | None = None, deadline: float = 0.25) -> None:
+    def __init__(
+        self,
+        memory: Recollect,
+        *,
+        clock: Clock,
+        persona: str | None = None,
+        deadline: float = 0.25,
+        lookups: int = 5,
+        lookup_seconds: float = 1.0,
+    ) -> None:
         self._memory = memory
         self._clock = clock
         self._persona = persona
         self._deadline = deadline
+        self._allowance = Allowance(lookups)
+        self._lookup_seconds = lookup_seconds
         self._recipe = _deferred(recipe_book.load(RECIPE))
         self._kept: OrderedDict[str, Kept] = OrderedDict()
         self._callers: dict[str, set[str]] = {}
@@ -70,10 +82,29 @@ class Line:
             self._kept.move_to_end(caller)
         return prompts.deliver(kept.prompt, now=self._clock(), span=span)
 
+    async def look_up(self, asked: Asked) -> str:
+        """What the memory says to a question during a call. It is always told something, so that the call goes on."""
+        if asked.query is None:
+            return lookups.UNKNOWN
+        if asked.caller is None:
+            return lookups.NOTHING
+        if not self._allowance.take(asked.call or asked.caller, now=self._clock()):
+            return lookups.ENOUGH
+        try:
+            async with asyncio.timeout(self._lookup_seconds):
+                return await self._found(await self._owner(asked.caller), asked.query[: lookups.LONGEST_QUERY])
+        except (TimeoutError, RecollectError) as error:
+            LOG.warning("a look-up found no memory", extra={"fields": {"reason": type(error).__name__}})
+            return lookups.TOO_LATE
+
+    async def _found(self, user: str, query: str) -> str:
+        hits = await self._memory.search(user=user, query=query, limit=lookups.HITS, persona=self._persona)
+        return lookups.told(hits, zone=(await self._memory.user(user)).zone)
+
     async def hang_up(self, call: Call) -> None:
         """Remembers a call that has ended, closes its session and prepares the next ring. Told again, it changes nothing."""
         user = await self._owner(call.person) if call.person else f"voice:call:{call.key}"
-        said = turns(call, user=user, persona=self._persona)
+        said = turns(lookups.without_own_answers(call), user=user, persona=self._persona)
         if said:
             try:
                 ids = await self._memory.record(said)

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from recollect.deliver.voice.calls import Call, Ringing, Utterance, offset
+from recollect.deliver.voice.lookups import TOOL, Asked
 from recollect.deliver.voice.prompts import Spoken
 from recollect.errors import InvalidInput
 from recollect.ingest.raw import Raw, child, instant, number, objects, text
@@ -42,6 +43,19 @@ def answer(spoken: Spoken, *, agent: str | None = None) -> dict[str, Json]:
     if spoken.snapshot is not None:
         inbound["metadata"] = {"snapshot": spoken.snapshot}
     return {"call_inbound": inbound}
+
+
+def asked(body: Raw) -> Asked | None:
+    """A custom function's request: the call as Retell knows it, beside the arguments; None for webhooks."""
+    name, call = text(body, "name"), child(body, "call")
+    if name is None or "event" in body:
+        return None
+    query = text(child(body, "args"), "query") if name == TOOL else None
+    return Asked(caller=_person(call), call=text(call, "call_id"), query=query)
+
+
+def told(result: str) -> dict[str, Json]:
+    return {"result": result}
 
 
 def ended(body: Raw) -> Call | None:

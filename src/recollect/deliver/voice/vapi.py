@@ -1,10 +1,12 @@
 """Vapi: the assistant request of an incoming call, and the report after it."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from recollect.clock import EPOCH
 from recollect.deliver.voice.calls import Call, Ringing, Utterance, offset
+from recollect.deliver.voice.lookups import TOOL, Asked
 from recollect.deliver.voice.prompts import Spoken
 from recollect.errors import InvalidInput
 from recollect.ingest.raw import Raw, child, instant, number, objects, text
@@ -52,6 +54,28 @@ def answer(
     if first_message is not None:
         overrides["firstMessage"] = first_message
     return {"assistantId": assistant, "assistantOverrides": overrides}
+
+
+def asked(body: Raw) -> list[Asked] | None:
+    """The tool calls of a message, which come in two shapes; None for Vapi's other messages. A call of another tool has no
+    query.
+    """
+    message = child(body, "message")
+    if text(message, "type") != "tool-calls":
+        return None
+    call = text(child(message, "call"), "id")
+    found: list[Asked] = []
+    for entry in objects(message, "toolCallList") or objects(message, "toolCalls"):
+        function = child(entry, "function") or entry
+        given = child(function, "arguments") or child(function, "parameters")
+        query = text(given, "query") if text(function, "name") == TOOL else None
+        found.append(Asked(caller=_person(message), call=call, query=query, id=text(entry, "id") or ""))
+    return found
+
+
+def told(results: Mapping[str, str]) -> dict[str, Json]:
+    """The answers by the ids of the calls, each on one line: Vapi does not take line breaks."""
+    return {"results": [{"toolCallId": call, "result": " ".join(one.split("\n"))} for call, one in results.items()]}
 
 
 def ended(body: Raw) -> Call | None:

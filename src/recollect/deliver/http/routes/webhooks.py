@@ -23,6 +23,8 @@ from recollect.types import Json
 router = APIRouter(tags=["channels"])
 
 SECRET_HEADER = "X-Recollect-Secret"
+CALLER_HEADER = "X-Recollect-Caller"
+CALL_HEADER = "X-Recollect-Call"
 
 
 @router.post("/v1/telegram/webhook", status_code=204)
@@ -47,11 +49,22 @@ async def elevenlabs_initiation(
     request: Request, secret: Annotated[str | None, Header(alias=SECRET_HEADER)] = None
 ) -> Response:
     """A call begins: dynamic variables and the caller's prompt, from what is prepared."""
-    expected = _secret(Service.of(request).settings.voice_secret)
-    if secret is None or not hmac.compare_digest(secret.encode(), expected.encode()):
-        raise AccessDenied(f"The header {SECRET_HEADER} is missing or wrong.")
+    _check_secret(request, secret)
     ringing = voice.elevenlabs.ringing(await _body(request))
     return _json(voice.elevenlabs.answer(await Channels.of(request).line.ring(ringing.caller)))
+
+
+@router.post("/v1/voice/elevenlabs/tool", response_model=dict[str, Json])
+async def elevenlabs_tool(
+    request: Request,
+    secret: Annotated[str | None, Header(alias=SECRET_HEADER)] = None,
+    caller: Annotated[str | None, Header(alias=CALLER_HEADER)] = None,
+    call: Annotated[str | None, Header(alias=CALL_HEADER)] = None,
+) -> Response:
+    """During a call: what the memory says to a question. Who calls is in a header that the platform fills in."""
+    _check_secret(request, secret)
+    asked = voice.elevenlabs.asked(await _body(request), caller=caller, call=call)
+    return _json(voice.elevenlabs.told(await Channels.of(request).line.look_up(asked)))
 
 
 @router.post("/v1/voice/elevenlabs/post-call", status_code=204)
@@ -70,10 +83,15 @@ async def elevenlabs_post_call(
 async def vapi(
     request: Request, secret: Annotated[str | None, Header(alias=signatures.VAPI_HEADER)] = None
 ) -> Response:
-    """Vapi's one server URL: it asks for the assistant when a call begins and reports when it has ended."""
+    """Vapi's one server URL: it asks for the assistant when a call begins, calls the tool during it, and reports when it has
+    ended."""
     settings = Service.of(request).settings
     _check(signatures.vapi(secret, secret=_secret(settings.vapi_secret)))
     body = await _body(request)
+    asked = voice.vapi.asked(body)
+    if asked is not None:
+        line = Channels.of(request).line
+        return _json(voice.vapi.told({one.id: await line.look_up(one) for one in asked}))
     ringing = voice.vapi.ringing(body)
     if ringing is None:
         await _remember(request, voice.vapi.ended(body))
@@ -88,11 +106,14 @@ async def vapi(
 async def retell(
     request: Request, signature: Annotated[str | None, Header(alias=signatures.RETELL_HEADER)] = None
 ) -> Response:
-    """Retell's webhooks: the inbound one when a call begins, and the events after it."""
+    """Retell's webhooks: the inbound one when a call begins, the custom function during it, and the events after it."""
     service = Service.of(request)
     secret = _secret(service.settings.retell_secret)
     _check(signatures.retell(signature, await request.body(), secret=secret, now=service.clock()))
     body = await _body(request)
+    asked = voice.retell.asked(body)
+    if asked is not None:
+        return _json(voice.retell.told(await Channels.of(request).line.look_up(asked)))
     ringing = voice.retell.ringing(body)
     if ringing is None:
         await _remember(request, voice.retell.ended(body))
@@ -104,6 +125,12 @@ def _secret(configured: SecretStr | None) -> str:
     if configured is None or not configured.get_secret_value():
         raise NotFound
     return configured.get_secret_value()
+
+
+def _check_secret(request: Request, given: str | None) -> None:
+    expected = _secret(Service.of(request).settings.voice_secret)
+    if given is None or not hmac.compare_digest(given.encode(), expected.encode()):
+        raise AccessDenied(f"The header {SECRET_HEADER} is missing or wrong.")
 
 
 def _check(verdict: Verdict) -> None:

@@ -28,7 +28,7 @@ async def settle(subject: Changing) -> Response:
     return reply(await subject.memory.settle(user=subject.user), dict[str, Settled])
 
 
-@router.get("/v1/users/{user}/work", response_model=Status)
+@router.get("/v1/users/{user}/steps", response_model=Status)
 async def work_status(subject: Reading) -> Response:
     """Where each step of the work stands, with what failed and why."""
     return reply(await subject.memory.work_status(user=subject.user), Status)
