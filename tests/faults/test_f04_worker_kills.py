@@ -17,6 +17,8 @@ from recollect.types import Turn
 from tests.effort import count
 from tests.faults.mortal import Death, DyingSummariser, Killed, Mortal, services, worker
 
+KILLS = count(test=200, soak=2_000) // 2
+INSIDE = count(test=50, soak=500) // 2
 TALK = [
     "I love jazz. I need to call the bank tomorrow.",
     "I'll send you the recipe tonight. Yesterday I went to the opera.",
@@ -60,10 +62,11 @@ async def effects(store: Store, key: UserKey) -> list[tuple[object, ...]]:
     return sorted(written, key=repr) + sorted(ended, key=repr)
 
 
+@pytest.mark.promise("F4", tries=KILLS)
 async def test_f4_each_effect_exactly_once(opened: Store, rng: random.Random) -> None:
     kills = 0
     rounds = 0
-    while kills < count(test=200, soak=2_000) // 2:
+    while kills < KILLS:
         clock, calm = FakeClock(), FakeClock()
         mortal, immortal = UserKey("default", f"mortal-{rounds}"), UserKey("default", f"immortal-{rounds}")
         await say(opened, mortal, clock, TALK)
@@ -89,11 +92,12 @@ async def test_f4_each_effect_exactly_once(opened: Store, rng: random.Random) ->
         rounds += 1
 
 
+@pytest.mark.promise("F6", tries=INSIDE)
 async def test_f6_the_old_summary_or_the_new_one(opened: Store, rng: random.Random) -> None:
     key, clock = UserKey("default", "ana"), FakeClock()
     turns, summaries = TurnList(limit=100_000), RecordList(noun="summary", limit=1_000)
     kills = said = 0
-    while kills < count(test=50, soak=500) // 2:
+    while kills < INSIDE:
         await say(opened, key, clock, TALK, first=said)
         said += len(TALK)
         before = await opened.user(key).read(turns, summaries)

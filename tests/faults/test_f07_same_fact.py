@@ -11,14 +11,16 @@ from recollect.testing import FakeClock
 from tests.effort import count
 
 WORKERS = 16
+ROUNDS = count(test=20, soak=200)
 
 
+@pytest.mark.promise("F7", tries=ROUNDS)
 @pytest.mark.req("R3.13")
 async def test_f7_sixteen_workers_learn_a_fact_once(store_url: str) -> None:
     clock = FakeClock()
     async with Recollect(store_url, clock=clock) as first, Recollect(store_url, clock=clock) as second:
         workers = [await (first, second)[n % 2].worker(name=f"w{n}") for n in range(WORKERS)]
-        for round_ in range(count(test=20, soak=200)):
+        for round_ in range(ROUNDS):
             await asyncio.gather(
                 *(engine.record(Turn("ana", "user", f"I love tune{round_}.")) for engine in (first, second))
             )
@@ -31,10 +33,11 @@ async def test_f7_sixteen_workers_learn_a_fact_once(store_url: str) -> None:
             assert (liked.mentions, len(liked.sources), liked.status) == (2, 2, "ACTIVE"), "said twice, learnt once"
 
 
+@pytest.mark.promise("F7", tries=ROUNDS)
 @pytest.mark.req("R3.4")
 async def test_f7_sixteen_writers_of_one_key_leave_one_memory_and_sixteen_versions(store_url: str) -> None:
     async with Recollect(store_url) as memory, Recollect(store_url) as other:
-        for round_ in range(count(test=20, soak=200)):
+        for round_ in range(ROUNDS):
             key = f"profile|person|user|fact|home{round_}"
             await asyncio.gather(
                 *(

@@ -12,16 +12,18 @@ from recollect.testing import FakeClock
 from tests.effort import count
 from tests.process.llm.provider import BAD, running
 
+BUILDS = count(test=200, soak=2_000) // 2
 
+
+@pytest.mark.promise("F15", tries=BUILDS)
 @pytest.mark.req("R1.10")
 async def test_f15_contexts_never_wait_for_a_model(store_url: str, rng: random.Random) -> None:
     clock = FakeClock()
-    builds = count(test=200, soak=2_000) // 2
     failures = 0
     async with running() as provider:
         model = Asker(provider.url, Limits(seconds=0.1, requests=2))
         async with Recollect(store_url, clock=clock, model=model) as memory:
-            for n in range(builds):
+            for n in range(BUILDS):
                 await memory.record(Turn("ana", "user", f"I love thing{n}."))
                 context = await memory.context(user="ana", message="and now?")
                 assert str(context.history[-1]["content"]) == f"I love thing{n}."
@@ -34,7 +36,7 @@ async def test_f15_contexts_never_wait_for_a_model(store_url: str, rng: random.R
             settled = (await memory.settle(user="ana"))["ana"]
             assert settled.failed == 0
             learnt = {m.text for m in await memory.memories(user="ana", limit=10_000)}
-            assert learnt >= {f"Likes thing{n}" for n in range(builds)}, "nothing is lost"
+            assert learnt >= {f"Likes thing{n}" for n in range(BUILDS)}, "nothing is lost"
             status = await memory.work_status(user="ana")
             assert not status.parked
             assert all(cursor.attempts == 0 for cursor in status.cursors)
