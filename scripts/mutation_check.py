@@ -38,10 +38,10 @@ class Mutation:
 
 ISOLATION = "tests/promises/test_isolation.py::test_no_user_ever_sees_another_ones_word"
 SQL = "src/recollect/store/postgres/queries"
+BYTES = "tests/store/sqlite/test_forgotten_bytes.py"
+SCRUB = "tests/store/postgres/test_scrubbing.py::test_nothing_of_what_was_erased_is_left"
 NO_WALL = ("src/recollect/store/postgres/layout.py", r'_MINE = "user_id = .*"', '_MINE = "true"')
 
-# Two protections stand behind "no byte left": `secure_delete` and the rewrite of the file. They are taken out together, because
-# without the rewrite alone the tests at their usual quota notice nothing.
 MUTATIONS = (
     Mutation(
         "user filter of turns (PostgreSQL)",
@@ -81,12 +81,56 @@ MUTATIONS = (
         ["tests/assemble/test_attacks.py", "tests/assemble/test_render.py"],
     ),
     Mutation(
-        "secure_delete and the rewrite after erasing",
+        "the rewrite of the file after erasing",
         "src/recollect/store/sqlite/driver.py",
-        r'(?s)PRAGMA secure_delete = ON;(.*)    connection\.execute\("VACUUM"\)\n',
-        r"PRAGMA secure_delete = OFF;\1",
-        ["tests/store/sqlite/test_forgotten_bytes.py"],
+        r'    connection\.execute\("VACUUM"\)\n',
+        "",
+        [f"{BYTES}::test_erasing_leaves_no_byte"],
     ),
+    Mutation(
+        "emptying the log after erasing",
+        "src/recollect/store/sqlite/driver.py",
+        r'(connection\.execute\("VACUUM"\)\n    return )truncate_log\(connection\)',
+        r"\1True",
+        [f"{BYTES}::test_erasing_leaves_no_byte"],
+    ),
+    Mutation(
+        "overwriting of what is deleted (secure_delete)",
+        "src/recollect/store/sqlite/driver.py",
+        r"PRAGMA secure_delete = ON;",
+        "PRAGMA secure_delete = OFF;",
+        [f"{BYTES}::test_what_routine_removes_is_overwritten"],
+    ),
+    Mutation(
+        "removal of words from full text (secure-delete)",
+        "src/recollect/store/sqlite/migrations/user/0001_a_users_memory.sql",
+        r"'secure-delete', 1",
+        "'secure-delete', 0",
+        [f"{BYTES}::test_erasing_leaves_no_byte"],
+        everywhere=True,
+    ),
+    Mutation(
+        "scrubbing of the catalog when a link is removed",
+        "src/recollect/store/sqlite/catalogfile.py",
+        r"        self\.finish_own_scrub\(\)\n        return done",
+        "        return done",
+        ["tests/promises/test_forgetting.py::test_a_users_name_links_and_settings_leave_no_byte"],
+    ),
+    Mutation(
+        "the rewrite of tables by a scrub (PostgreSQL)",
+        "src/recollect/store/postgres/scrubbing.py",
+        r"vacuum \(full, analyze\)",
+        "vacuum (analyze)",
+        [SCRUB],
+    ),
+    Mutation(
+        "moving the log on in a scrub (PostgreSQL)",
+        "src/recollect/store/postgres/scrubbing.py",
+        r"    left \+= await _drop_old_log\(connection\)\n",
+        "",
+        [SCRUB],
+    ),
+    Mutation("row-level security (PostgreSQL)", *NO_WALL, ["tests/store/postgres/test_walls.py"]),
     Mutation(
         "a sync at every commit",
         "src/recollect/store/sqlite/driver.py",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import random
 import signal
@@ -34,10 +35,10 @@ sys.path.insert(0, str(ROOT))
 USERS = 40
 CLIENTS = 4
 EVERY_SECONDS = 5.0
-PROGRAM = (sys.executable, "-c", "from recollect.deliver.cli import main; main()")
+PROGRAM = (sys.executable, "-c", "import sys; from recollect.deliver.cli import main; sys.exit(main())")
 GROWTH_MB_PER_HOUR = 1.0
-WAL_MB = 8.0
-"""For each open file: the log is copied into the file at half of that."""
+WAL_MB = {"sqlite": 8.0 * (USERS + 1), "postgres": 2_400.0}
+"""Embedded, for each file: its log is copied into it at half of that. The server's may pass `max_wal_size` a little."""
 WORDS = (
     "river", "garden", "bread", "music", "sister", "work", "train", "rain", "book", "friend", "summer", "office",
     "dinner", "dog", "holiday", "piano",
@@ -96,8 +97,14 @@ def descriptors(pid: int) -> int:
 
 
 def wal_mb(folder: Path) -> float:
-    sizes = [path.stat().st_size for path in folder.rglob("*-wal") if path.exists()]
-    return sum(sizes) / 1e6
+    """The write-ahead logs of users' files, or of the server."""
+    total = 0
+    for path in (*folder.rglob("*-wal"), *folder.glob("server/data/pg_wal/0*")):
+        try:
+            total += path.stat().st_size
+        except FileNotFoundError:
+            continue
+    return total / 1e6
 
 
 async def client(http: httpx.AsyncClient, chance: random.Random, load: Load, until: float) -> None:
@@ -209,35 +216,66 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 CHARTS = (
-    ("memory_mb", "memory, MB"),
-    ("descriptors", "descriptors"),
-    ("wal_mb", "write-ahead log, MB"),
-    ("p95_ms", "p95, ms"),
+    (("memory_mb",), "memory of service and worker, MB"),
+    (("descriptors",), "open descriptors"),
+    (("wal_mb",), "write-ahead log, MB"),
+    (("p50_ms", "p95_ms"), "answers, ms: p50 and p95"),
 )
-WIDTH, HEIGHT, LEFT, RIGHT = 900, 150, 70, 880
+COLOURS = ("#246", "#b40")
+WIDTH, HEIGHT, LEFT, RIGHT, HEAD, FOOT = 900, 170, 60, 880, 36, 26
 
 
-def svg(samples: Sequence[Sample]) -> str:
-    """Four curves, one below the other, without any library."""
-    last = max((sample.seconds for sample in samples), default=1.0)
-    size = f'width="{WIDTH}" height="{HEIGHT * len(CHARTS)}"'
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">']
-    for row, (name, title) in enumerate(CHARTS):
-        values = [float(getattr(sample, name)) for sample in samples] or [0.0]
-        top, base = max(*values, 1e-9) * 1.1, (row + 1) * HEIGHT - 25
-        spots = " ".join(
-            f"{LEFT + sample.seconds / last * (RIGHT - LEFT):.1f},{base - value / top * (HEIGHT - 50):.1f}"
-            for sample, value in zip(samples, values, strict=False)
-        )
-        words = f"{title}: last {values[-1]:.1f}, most {max(values):.1f}"
-        parts.append(f'<text x="8" y="{row * HEIGHT + 18}">{words}</text>')
-        parts.append(f'<line x1="{LEFT}" y1="{base}" x2="{RIGHT}" y2="{base}" stroke="#999"/>')
-        parts.append(f'<text x="{RIGHT - 70}" y="{base + 16}">{last / 60:.0f} min</text>')
-        parts.append(f'<polyline fill="none" stroke="#246" stroke-width="1.5" points="{spots}"/>')
+def svg(samples: Sequence[Sample], *, title: str) -> str:
+    """Four charts, one below the other, without any library."""
+    size = f'width="{WIDTH}" height="{HEIGHT * len(CHARTS) + 30}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
+    parts = [
+        head,
+        '<rect width="100%" height="100%" fill="#fff"/>',
+        f'<text x="8" y="20" font-size="14">{title}</text>',
+    ]
+    for row, (names, words) in enumerate(CHARTS):
+        parts += _chart(samples, names, words, top=30 + row * HEIGHT)
     return "\n".join([*parts, "</svg>", ""])
 
 
-def verdict(samples: Sequence[Sample]) -> list[str]:
+def _chart(samples: Sequence[Sample], names: Sequence[str], words: str, *, top: int) -> list[str]:
+    """Values upwards from zero, minutes to the right."""
+    last = max((sample.seconds for sample in samples), default=1.0)
+    curves = {name: [float(getattr(sample, name)) for sample in samples] or [0.0] for name in names}
+    most = _round_up(max(max(values) for values in curves.values()))
+    base, high = top + HEIGHT - FOOT, HEIGHT - FOOT - HEAD
+    ends = "; ".join(f"{_word(v[-1])} at the end, at most {_word(max(v))}" for v in curves.values())
+    parts = [f'<text x="8" y="{top + 20}">{words}: {ends}</text>']
+    for part in range(3):
+        y = base - high * part / 2
+        parts.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{RIGHT}" y2="{y:.1f}" stroke="#ccc"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_word(most * part / 2)}</text>')
+    for part in range(5):
+        x = LEFT + (RIGHT - LEFT) * part / 4
+        parts.append(f'<text x="{x:.1f}" y="{base + 16}" text-anchor="middle">{last * part / 240:.1f} min</text>')
+    for values, colour in zip(curves.values(), COLOURS, strict=False):
+        spots = " ".join(
+            f"{LEFT + sample.seconds / last * (RIGHT - LEFT):.1f},{base - value / most * high:.1f}"
+            for sample, value in zip(samples, values, strict=False)
+        )
+        parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="1.5" points="{spots}"/>')
+    return parts
+
+
+def _round_up(value: float) -> float:
+    """The next number with one digit that is not zero, so that an axis ends on something readable."""
+    if value <= 0:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(value))
+    return math.ceil(value / unit) * unit
+
+
+def _word(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def verdict(samples: Sequence[Sample], *, store: str) -> list[str]:
     """What is wrong; growth is judged after the first quarter, when caches are full."""
     settled = samples[len(samples) // 4 :]
     hours = (settled[-1].seconds - settled[0].seconds) / 3600 if len(settled) > 1 else 0.0
@@ -250,7 +288,7 @@ def verdict(samples: Sequence[Sample]) -> list[str]:
         growth = opened = 0.0
     problems = [f"memory grew by {growth:.2f} MB an hour"] if growth > GROWTH_MB_PER_HOUR else []
     problems += ["descriptors grew"] if opened > 5 else []
-    return problems + (["the write-ahead log was not bounded"] if largest > WAL_MB * (USERS + 1) else [])
+    return problems + (["the write-ahead log was not bounded"] if largest > WAL_MB[store] else [])
 
 
 def main() -> int:
@@ -274,9 +312,10 @@ def main() -> int:
         else:
             samples = asyncio.run(run(arguments, folder, str(folder / "memories")))
     target = arguments.output / f"soak-load-{arguments.store}.svg"
-    target.write_text(svg(samples), "utf-8")
+    minutes = f"{arguments.minutes:g} minutes, {CLIENTS} clients, {USERS} users, seed {arguments.seed}"
+    target.write_text(svg(samples, title=f"{arguments.store}: {minutes}"), "utf-8")
     print(f"seed {arguments.seed}; plotted to {target}")
-    problems = verdict(samples)
+    problems = verdict(samples, store=arguments.store)
     for problem in problems:
         print(f"FAILED: {problem}")
     return 1 if problems else 0

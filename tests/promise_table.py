@@ -1,7 +1,8 @@
 """One table at the end of a run: each promise, how often it was tried, how often it failed, the seed.
 
 A test says which promise it keeps, and how often it tries it in one run, by `@pytest.mark.promise("F14", tries=1_000)`; the
-file's name is enough for a fault (`test_f03_…` tries F3 once). A control is a test that passes because a protection was
+file's name is enough for a fault (`test_f03_…` tries F3 once). A test that learns only while it runs how often it tried
+says so with the fixture `tried`. A control is a test that passes because a protection was
 taken out and the loss was noticed; it carries `control=True`.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ import pytest
 _FAULT = re.compile(r"test_f(\d\d)_")
 _BACKEND = re.compile(r"\[(?:.*-)?(sqlite|postgres)(?:-.*)?\]")
 PROPERTY = "promise"
+TRIED = "tried"
 
 
 @dataclass(slots=True)
@@ -45,6 +47,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     item.user_properties.append((PROPERTY, [name, given.get("tries", 1), bool(given.get("control"))]))
 
 
+@pytest.fixture
+def tried(request: pytest.FixtureRequest) -> Callable[[int], None]:
+    """Called by a test with the number of its tries, when the data decides it."""
+
+    def note(tries: int) -> None:
+        request.node.user_properties.append((TRIED, tries))
+
+    return note
+
+
 def lines(reports: Iterable[pytest.TestReport]) -> dict[str, Line]:
     """The table's lines by promise; a control is a line of its own."""
     table: dict[str, Line] = {}
@@ -53,6 +65,7 @@ def lines(reports: Iterable[pytest.TestReport]) -> dict[str, Line]:
         if found is None or (report.when != "call" and not (report.when == "setup" and not report.passed)):
             continue
         name, tries, is_control = found
+        tries = sum(n for key, n in report.user_properties if key == TRIED and isinstance(n, int)) or tries
         line = table.setdefault(f"{name} (control: must be noticed)" if is_control else name, Line())
         backend = _BACKEND.search(report.nodeid)
         line.stores.add(backend[1] if backend else "postgres" if "postgres" in report.nodeid else "sqlite")

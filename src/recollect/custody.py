@@ -105,6 +105,8 @@ class Custody(Workshop):
                 self._store.user(key), _before(lines.get(key.digest, ())), indexer=self._indexer(), now=self._clock()
             )
             if receipt is not None:
+                if receipt.what == forgetting.EVERYTHING:
+                    await linking.unlink_all(self._store.catalog, key)
                 done[key.user] = receipt
                 self._recaller.forget(key)
                 await self._noted("restore", key, receipt)

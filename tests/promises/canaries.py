@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -65,32 +66,41 @@ async def live(memory: Recollect, clock: FakeClock, user: str, word: str) -> Non
 
 
 async def shown(memory: Recollect, user: str, *, query: str) -> str:
-    """All that any read path shows of a user, for this question."""
-    parts: list[object] = [
-        await memory.turns(user=user),
-        await memory.memories(user=user, status=None),
-        await memory.loops(user=user, status=None),
-        await memory.summaries(user=user),
-        await memory.thoughts(user=user),
-        await memory.episodes(user=user),
-        await memory.entities(user=user),
-        await memory.sessions(user=user),
-        await memory.search(user=user, query=query, explain=True),
-        await memory.state(user=user, persona=PERSONA),
-        await memory.user(user),
-        await memory.work_status(user=user),
-        [line async for line in memory.export(user=user)],
-        [await memory.replay(user=user, snapshot=s.id) for s in await memory.snapshots(user=user)],
-        await memory.snapshots(user=user),
-    ]
+    """All that any read path shows of a user, for this question; asked for at once, as clients do."""
+
+    async def exported() -> list[str]:
+        return [line async for line in memory.export(user=user)]
+
+    async def replayed() -> list[object]:
+        return [await memory.replay(user=user, snapshot=s.id) for s in await memory.snapshots(user=user)]
+
+    parts: list[object] = await asyncio.gather(
+        memory.turns(user=user),
+        memory.memories(user=user, status=None),
+        memory.loops(user=user, status=None),
+        memory.summaries(user=user),
+        memory.thoughts(user=user),
+        memory.episodes(user=user),
+        memory.entities(user=user),
+        memory.sessions(user=user),
+        memory.search(user=user, query=query, explain=True),
+        memory.state(user=user, persona=PERSONA),
+        memory.user(user),
+        memory.work_status(user=user),
+        memory.snapshots(user=user),
+        memory.audit(user=user),
+        memory.events(user=user),
+        exported(),
+        replayed(),
+    )
     return repr(parts)
 
 
 def files_with(words: Iterable[str], *folders: Path) -> list[str]:
-    """Where a word stands, in either of its usual spellings."""
-    wanted = [spelling.encode() for word in words for spelling in (word, word.title(), word.upper())]
+    """Where a word stands, in whatever case."""
+    wanted = [word.casefold().encode() for word in words]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    return [path.name for path in files if _holds(path.read_bytes(), wanted)]
+    return [path.name for path in files if _holds(path.read_bytes().lower(), wanted)]
 
 
 def _holds(content: bytes, words: Iterable[bytes]) -> bool:

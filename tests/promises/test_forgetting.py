@@ -9,13 +9,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recollect import InvalidInput, NotFound, Recollect, Turn
+from recollect.deliver.cli import main
 from recollect.process.rules.extractor import RuleExtractor
 from recollect.process.services import Finding, Passage, Services
 from recollect.store.catalog import UserKey
@@ -25,7 +27,10 @@ from tests.effort import count
 from tests.postgres_server import PostgresServer
 from tests.promises.canaries import PERSONA, canary, files_with, live, shown
 
-USERS = count(test=12, soak=100)
+USERS = 100
+ON_SERVER = count(test=30, soak=100)
+"""Fewer where each life is thousands of round trips."""
+AT_ONCE = 8
 KILLS = count(test=10, soak=100)
 
 
@@ -35,13 +40,19 @@ def clock() -> FakeClock:
 
 
 async def _everywhere(memory: Recollect, clock: FakeClock, words: Sequence[str]) -> None:
-    for number, word in enumerate(words):
-        await live(memory, clock, f"user{number}", word)
+    await _some_at_once(lambda number, word: live(memory, clock, f"user{number}", word), words)
+
+
+async def _some_at_once(each: Callable[[int, str], Coroutine[Any, Any, None]], words: Sequence[str]) -> None:
+    for start in range(0, len(words), AT_ONCE):
+        some = enumerate(words[start : start + AT_ONCE], start=start)
+        await asyncio.gather(*(each(number, word) for number, word in some))
 
 
 async def _forget_each(memory: Recollect, words: Sequence[str]) -> None:
     """Each user in another way."""
-    for number, word in enumerate(words):
+
+    async def forget(number: int, word: str) -> None:
         user = f"user{number}"
         match number % 3:
             case 0:
@@ -53,13 +64,15 @@ async def _forget_each(memory: Recollect, words: Sequence[str]) -> None:
             case _:
                 await memory.forget(user=user, everything=True)
 
+    await _some_at_once(forget, words)
+
 
 @pytest.mark.promise("forgotten: no byte left", tries=USERS)
-async def test_canaries_of_many_users_leave_no_byte(tmp_path: Path, clock: FakeClock) -> None:
+async def test_canaries_of_many_users_leave_no_byte(fast_folder: Path, clock: FakeClock) -> None:
     words = [canary(number) for number in range(USERS)]
-    folder, exports = tmp_path / "memories", tmp_path / "exports"
+    folder, exports = fast_folder / "memories", fast_folder / "exports"
     exports.mkdir()
-    log = logging.FileHandler(tmp_path / "log.txt")
+    log = logging.FileHandler(fast_folder / "log.txt")
     logging.getLogger("recollect").addHandler(log)
     logging.getLogger("recollect").setLevel(logging.DEBUG)
     try:
@@ -71,28 +84,47 @@ async def test_canaries_of_many_users_leave_no_byte(tmp_path: Path, clock: FakeC
             clock.tick(days=1)
             await memory.settle()
             for number, word in enumerate(words):
-                user = f"user{number}"
-                assert word not in (await shown(memory, user, query="sister call")).casefold()
-                context = await memory.context(user=user, persona=PERSONA, message="tell me more")
-                assert word not in repr(context).casefold()
-                lines = [line async for line in memory.export(user=user)]
-                (exports / user).write_text("\n".join(lines))
+                (exports / str(number)).write_text(await _nothing_of(memory, f"user{number}", word))
             await memory.flush()
             assert files_with(words, folder) == []
     finally:
         logging.getLogger("recollect").removeHandler(log)
         log.close()
-    assert files_with(words, tmp_path) == []
+    assert files_with(words, fast_folder) == []
 
 
-@pytest.mark.promise("forgotten: no byte left", tries=USERS)
+async def _nothing_of(memory: Recollect, user: str, word: str) -> str:
+    """No read path shows the word; the user's export."""
+    assert word not in (await shown(memory, user, query="sister call")).casefold()
+    context = await memory.context(user=user, persona=PERSONA, message="tell me more")
+    assert word not in repr(context).casefold()
+    return "\n".join([line async for line in memory.export(user=user)])
+
+
+@pytest.mark.promise("forgotten: no byte left")
+async def test_a_users_name_links_and_settings_leave_no_byte(fast_folder: Path, clock: FakeClock) -> None:
+    word = canary(USERS)
+    async with Recollect(fast_folder / "memories", clock=clock) as memory:
+        await live(memory, clock, word, word)
+        await memory.set_user(word, name=word.title(), zone="Europe/Berlin")
+        await memory.set_state(user=word, persona=PERSONA, chapter=word)
+        await memory.link(word, "telegram", word)
+        await memory.set_retention(user=word, turn=30)
+        assert files_with([word], fast_folder / "memories" / "users")
+        await memory.forget(user=word, everything=True)
+        assert files_with([word], fast_folder) == []
+    assert files_with([word], fast_folder) == []
+
+
+@pytest.mark.promise("forgotten: no byte left", tries=ON_SERVER)
 async def test_postgres_holds_no_byte_after_a_scrub(own_server: PostgresServer, clock: FakeClock) -> None:
-    words = [canary(number) for number in range(USERS)]
+    words = [canary(number) for number in range(ON_SERVER)]
     async with Recollect(own_server.url(), clock=clock) as memory:
         await _everywhere(memory, clock, words)
         await _forget_each(memory, words)
         for number, word in enumerate(words):
-            assert word not in (await shown(memory, f"user{number}", query="sister call")).casefold()
+            await _nothing_of(memory, f"user{number}", word)
+        await memory.flush()
         await asyncio.to_thread(_checkpoint, own_server)
         assert files_with(words, own_server.data), "before a scrub the server's files still hold them"
         scrubbed = await memory.scrub()
@@ -298,6 +330,7 @@ async def test_an_older_backup_does_not_bring_it_back(tmp_path: Path, clock: Fak
     folder, backup, restored = tmp_path / "memories", tmp_path / "backup", tmp_path / "restored"
     async with Recollect(folder, clock=clock) as memory:
         await _everywhere(memory, clock, words)
+        await memory.link("user1", "telegram", "4711")
         await memory.backup(backup)
         clock.tick(minutes=1)
         await memory.forget(user="user0", entity=f"person:{words[0]}")
@@ -312,6 +345,28 @@ async def test_an_older_backup_does_not_bring_it_back(tmp_path: Path, clock: Fak
         assert set(done) == {"user0", "user1"}
         assert await memory.forget_again(ledger) == {}
         assert await memory.users() == ["user0", "user2"]
+        assert await memory.resolve("telegram", "4711") is None
         assert words[0] not in (await shown(memory, "user0", query="sister call")).casefold()
         assert words[2] in (await shown(memory, "user2", query="sister call")).casefold()
     assert files_with(words[:2], restored) == []
+
+
+@pytest.mark.promise("forgotten: does not come back")
+async def test_an_older_backup_of_postgres_does_not_bring_it_back(
+    postgres_url: str, second_postgres_url: str, tmp_path: Path, clock: FakeClock
+) -> None:
+    """By the command that operators use, which needs the ledger."""
+    words = [canary(number) for number in range(3)]
+    backup, ledger = tmp_path / "backup", tmp_path / "forgotten.jsonl"
+    async with Recollect(postgres_url, clock=clock, forgotten=ledger) as memory:
+        await _everywhere(memory, clock, words)
+        await memory.backup(backup)
+        clock.tick(minutes=1)
+        await memory.forget(user="user0", entity=f"person:{words[0]}")
+        await memory.forget(user="user1", everything=True)
+    command = ["--data", second_postgres_url, "restore", str(backup), "--forgotten", str(ledger)]
+    assert await asyncio.to_thread(main, command) == 0
+    async with Recollect(second_postgres_url, clock=clock) as memory:
+        assert await memory.users() == ["user0", "user2"]
+        assert words[0] not in (await shown(memory, "user0", query="sister call")).casefold()
+        assert words[2] in (await shown(memory, "user2", query="sister call")).casefold()

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import shutil
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -20,90 +21,117 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from recollect import NotFound, Recollect, Turn
+from recollect.deliver.voice.line import Line
 from recollect.testing import FakeClock
 from tests.effort import count
 from tests.promises.canaries import PERSONA, canary, shown
 from tests.stores import Backend
 
 USERS = 10
-RUNS = count(test=6, soak=5_000)
+RUNS = count(test=150, soak=5_000)
+ON_SERVER = count(test=50, soak=5_000)
+"""Fewer where each step is dozens of round trips."""
 STEPS = 50
 SHRINKS = "RECOLLECT_TEST_NO_SHRINKING" not in os.environ
 """Whoever only asks whether it fails need not wait for the smallest example."""
-WORDS = {f"user{number}": canary(number) for number in range(USERS)}
+WORDS = [canary(number) for number in range(USERS)]
 
-users = st.sampled_from(sorted(WORDS))
+users = st.integers(0, USERS - 1)
 TEXTS = ("My sister is called {}.", "I'll call {} tomorrow.", "{} lives in Lisbon.", "I love hiking with {}.")
+
+
+@dataclass(slots=True)
+class World:
+    """What the runs share: a loop, a clock, and where their memory is."""
+
+    loop: asyncio.AbstractEventLoop
+    clock: FakeClock
+    folder: Path
+    server: Recollect | None
+    """One engine for all runs, each with users of its own beside those of the runs before; None for a folder a run."""
+    runs: int = 0
+
+    def run(self, call: Coroutine[Any, Any, Any]) -> Any:
+        return self.loop.run_until_complete(call)
 
 
 class Machine(RuleBasedStateMachine):
     """One store with all ten users on it."""
 
-    url: Callable[[], str]
-    loop: asyncio.AbstractEventLoop
+    world: World
 
     def __init__(self) -> None:
         super().__init__()
-        self.clock = FakeClock()
-        self.folder = TemporaryDirectory(prefix="recollect-isolation-")
-        self.memory = Recollect(self.url(), clock=self.clock)
-        self.run(self.memory.open())
+        world = self.world
+        world.runs += 1
+        self.clock, self.run, self.folder = world.clock, world.run, world.folder / str(world.runs)
+        self.folder.mkdir()
+        self.memory = world.server or Recollect(self.folder / "memories", clock=self.clock)
+        if world.server is None:
+            self.run(self.memory.open())
+        self.line = Line(self.memory, clock=self.clock, persona=PERSONA, deadline=60)
         self.number = 0
 
-    def run(self, call: Coroutine[Any, Any, Any]) -> Any:
-        return self.loop.run_until_complete(call)
+    def name(self, number: int) -> str:
+        return f"user{number}-{self.world.runs}"
 
     def teardown(self) -> None:
-        async def empty() -> None:
-            for user in await self.memory.users():
-                await self.memory.forget(user=user, everything=True)
-            await self.memory.close()
+        self.run(self.line.settled())
+        if self.world.server is None:
+            self.run(self.memory.close())
+        shutil.rmtree(self.folder)
 
-        self.run(empty())
-        self.folder.cleanup()
-
-    def only_theirs(self, user: str, seen: object) -> None:
+    def only_theirs(self, user: int, seen: object) -> None:
         text = repr(seen).casefold()
-        foreign = [other for other, word in WORDS.items() if other != user and word in text]
+        foreign = [other for other, word in enumerate(WORDS) if other != user and word in text]
         assert not foreign, f"{user} saw the word of {foreign}"
 
     @rule(user=users, text=st.sampled_from(TEXTS), role=st.sampled_from(("user", "assistant")))
-    def record(self, user: str, text: str, role: Any) -> None:
+    def record(self, user: int, text: str, role: Any) -> None:
         self.number += 1
         self.clock.tick(seconds=20)
         said = text.format(WORDS[user].title())
         # The same ids for everybody: a filter that is missing anywhere meets somebody else's row.
-        turn = Turn(user=user, role=role, text=said, id=f"t{self.number % 7}-{text[:3]}-{role}", persona=PERSONA)
-        self.run(self.memory.record(turn))
+        name = f"t{self.number % 7}-{text[:3]}-{role}"
+        self.run(self.memory.record(Turn(user=self.name(user), role=role, text=said, id=name, persona=PERSONA)))
 
     @rule(user=users)
-    def remember(self, user: str) -> None:
+    def remember(self, user: int) -> None:
+        about: Any = {"key": "people|person|x|fact|oboe", "entities": ("person:x",)}
         text = f"{WORDS[user].title()} plays the oboe"
-        self.run(self.memory.remember(user=user, text=text, key="people|person|x|fact|oboe", entities=("person:x",)))
+        self.run(self.memory.remember(user=self.name(user), text=text, **about))
 
     @rule(user=users, hours=st.sampled_from((0, 1, 25)))
-    def settle(self, user: str, hours: int) -> None:
+    def settle(self, user: int, hours: int) -> None:
         self.clock.tick(hours=hours)
-        self.run(self.memory.settle(user=user))
-        self.only_theirs(user, self.run(self.memory.work_status(user=user)))
+        self.run(self.memory.settle(user=self.name(user)))
+        self.only_theirs(user, self.run(self.memory.work_status(user=self.name(user))))
 
     @rule(user=users, message=st.sampled_from(("how is my sister?", "yes", "and Lisbon?", "who plays the oboe?")))
-    def context(self, user: str, message: str) -> None:
-        self.only_theirs(user, self.run(self.memory.context(user=user, persona=PERSONA, message=message)))
-
-    @rule(user=users, other=users)
-    def search(self, user: str, other: str) -> None:
-        found = self.run(self.memory.search(user=user, query=f"sister oboe {WORDS[other].title()}", limit=50))
-        self.only_theirs(user, found)
+    def context(self, user: int, message: str) -> None:
+        built = self.run(self.memory.context(user=self.name(user), persona=PERSONA, message=message))
+        self.only_theirs(user, built)
 
     @rule(user=users)
-    def everything(self, user: str) -> None:
-        self.only_theirs(user, self.run(shown(self.memory, user, query="sister Lisbon oboe")))
+    def ring(self, user: int) -> None:
+        """The prompt that is kept for a caller."""
+        number = f"+49{self.world.runs:05}{user}"
+        self.run(self.memory.link(self.name(user), "phone", number))
+        self.only_theirs(user, self.run(self.line.ring(number)))
 
     @rule(user=users, other=users)
-    def others_names(self, user: str, other: str) -> None:
+    def search(self, user: int, other: int) -> None:
+        query = f"sister oboe {WORDS[other].title()}"
+        self.only_theirs(user, self.run(self.memory.search(user=self.name(user), query=query, limit=50)))
+
+    @rule(user=users)
+    def everything(self, user: int) -> None:
+        self.only_theirs(user, self.run(shown(self.memory, self.name(user), query="sister Lisbon oboe")))
+
+    @rule(user=users, other=users)
+    def others_names(self, user: int, other: int) -> None:
         """Ids, entities and snapshots of somebody else, asked for as one's own."""
-        self.only_theirs(user, self.run(self._foreign(user, other)))
+        self.only_theirs(user, self.run(self._foreign(self.name(user), self.name(other))))
 
     async def _foreign(self, user: str, other: str) -> list[object]:
         theirs = await self.memory.memories(user=other, status=None)
@@ -121,22 +149,24 @@ class Machine(RuleBasedStateMachine):
         return seen
 
     @rule(user=users)
-    def forget(self, user: str) -> None:
-        turns = self.run(self.memory.turns(user=user))
+    def forget(self, user: int) -> None:
+        turns = self.run(self.memory.turns(user=self.name(user)))
         if turns:
-            self.only_theirs(user, self.run(self.memory.forget(user=user, turn=turns[0].id)))
+            self.only_theirs(user, self.run(self.memory.forget(user=self.name(user), turn=turns[0].id)))
+            self.line.drop(self.name(user))
 
     @rule(user=users)
-    def wipe(self, user: str) -> None:
-        self.run(self.memory.forget(user=user, everything=True))
-        assert WORDS[user] not in self.run(shown(self.memory, user, query="sister"))
+    def wipe(self, user: int) -> None:
+        self.run(self.memory.forget(user=self.name(user), everything=True))
+        self.line.drop(self.name(user))
+        assert WORDS[user] not in self.run(shown(self.memory, self.name(user), query="sister")).casefold()
 
     @rule(user=users)
-    def export_and_load(self, user: str) -> None:
-        lines = self.run(_lines(self.memory, user))
-        file = Path(self.folder.name) / "export.jsonl"
+    def export_and_load(self, user: int) -> None:
+        lines = self.run(_lines(self.memory, self.name(user)))
+        file = self.folder / "export.jsonl"
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        self.run(self.memory.load(file, user=user))
+        self.run(self.memory.load(file, user=self.name(user)))
 
 
 async def _lines(memory: Recollect, user: str) -> list[str]:
@@ -144,32 +174,31 @@ async def _lines(memory: Recollect, user: str) -> list[str]:
 
 
 @pytest.fixture
-def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    made = asyncio.new_event_loop()
-    yield made
-    made.close()
+def world(backend: Backend, fast_folder: Path, request: pytest.FixtureRequest) -> Iterator[World]:
+    loop, clock = asyncio.new_event_loop(), FakeClock()
+    server: Recollect | None = None
+    if backend == "postgres":
+        server = Recollect(str(request.getfixturevalue("postgres_url")), clock=clock)
+        loop.run_until_complete(server.open())
+    yield World(loop, clock, fast_folder, server)
+    if server is not None:
+        loop.run_until_complete(server.close())
+    loop.close()
 
 
-@pytest.mark.promise("isolation: runs of 50 steps", tries=RUNS)
-def test_no_user_ever_sees_another_ones_word(
-    backend: Backend, loop: asyncio.AbstractEventLoop, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    numbers = iter(range(10**9))
-    url = (
-        (lambda: str(tmp_path / str(next(numbers))))
-        if backend == "sqlite"
-        else (lambda: str(request.getfixturevalue("postgres_url")))
-    )
-    machine = type("Isolation", (Machine,), {"url": staticmethod(url), "loop": loop})
+@pytest.mark.promise("isolation: runs of 50 steps")
+def test_no_user_ever_sees_another_ones_word(world: World, tried: Callable[[int], None]) -> None:
+    runs = RUNS if world.server is None else ON_SERVER
     how = settings(
-        max_examples=RUNS,
+        max_examples=runs,
         stateful_step_count=STEPS,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
         phases=[phase for phase in Phase if phase is not Phase.shrink or SHRINKS],
         print_blob=True,
     )
-    run_state_machine_as_test(machine, settings=how)
+    run_state_machine_as_test(type("Isolation", (Machine,), {"world": world}), settings=how)
+    tried(world.runs)
 
 
 CANCELLING_USERS = 50

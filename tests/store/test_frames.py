@@ -37,6 +37,10 @@ from recollect.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
 
 ANA = UserKey("default", "ana")
+DELIVERIES = count(test=1_000, soak=10_000)
+TURNS = count(test=10_000, soak=10_000)
+ROUNDS = count(test=20, soak=200)
+CALLS = count(test=1_000, soak=10_000)
 
 
 @pytest.fixture
@@ -65,10 +69,10 @@ def delivery(name: str, text: str) -> tuple[Decide, TurnsById]:
     return decide, query
 
 
+@pytest.mark.promise("F3", tries=DELIVERIES)
 async def test_the_same_delivery_again_is_one_turn(stores: list[Store], rng: random.Random) -> None:
     """F3: again, reordered, concurrently."""
-    total = count(test=1_000, soak=10_000)
-    names = [f"t{number}" for number in range(total // 4)]
+    names = [f"t{number}" for number in range(DELIVERIES // 4)]
     deliveries = [(name, f"text of {name}") for name in names] * 4
     deliveries += [(name, "another text") for name in rng.sample(names, 20)]
     rng.shuffle(deliveries)
@@ -83,19 +87,19 @@ async def test_the_same_delivery_again_is_one_turn(stores: list[Store], rng: ran
         return True
 
     accepted = await asyncio.gather(*(deliver(*each) for each in deliveries))
-    answers = await stores[0].user(ANA).read(turns := TurnList(limit=total))
+    answers = await stores[0].user(ANA).read(turns := TurnList(limit=DELIVERIES))
     stored = {turn.id: turn.text for turn in answers[turns]}
     assert sorted(turn.id for turn in answers[turns]) == sorted(names)
     for (name, text), taken in zip(deliveries, accepted, strict=True):
         assert taken == (stored[name] == text), f"{name} with {text!r}"
 
 
+@pytest.mark.promise("F5", tries=TURNS)
 async def test_many_writers_number_without_gaps_whatever_their_clocks_say(
     stores: list[Store], rng: random.Random
 ) -> None:
     """F5: the log's order is the order of commits, gapless, for every writer its own order."""
-    total = 10_000
-    writers = 8
+    total, writers = TURNS, 8
 
     async def write(writer: int) -> list[int]:
         seqs: list[int] = []
@@ -122,11 +126,12 @@ async def test_many_writers_number_without_gaps_whatever_their_clocks_say(
         assert mine == [f"w{writer}-{number}" for number in range(total // writers)]
 
 
+@pytest.mark.promise("F7", tries=ROUNDS)
 @pytest.mark.req("R3.13")
 async def test_one_fact_from_many_workers_is_one_memory(stores: list[Store]) -> None:
     """F7: sixteen at once; one live version, and every one of them counted."""
     workers = 16
-    for round_ in range(count(test=20, soak=200)):
+    for round_ in range(ROUNDS):
         key = f"people|person|{round_}|fact"
         query = RecordsByKey(noun="memory", keys=(key,))
 
@@ -144,6 +149,7 @@ async def test_one_fact_from_many_workers_is_one_memory(stores: list[Store]) -> 
         assert [json.loads(row.body) for row in live] == [{"mentions": workers}]
 
 
+@pytest.mark.promise("F14", tries=CALLS)
 async def test_callers_who_leave_see_and_leave_nothing_of_others(stores: list[Store], rng: random.Random) -> None:
     """F14: calls are cancelled at any moment; nobody ever sees another's canary, and every write is whole or absent."""
     users = [UserKey("default", f"user {number}") for number in range(50)]
@@ -175,8 +181,7 @@ async def test_callers_who_leave_see_and_leave_nothing_of_others(stores: list[St
         with suppress(asyncio.CancelledError):
             await call
 
-    calls = count(test=1_000, soak=10_000)
-    for start in range(0, calls, 25):
+    for start in range(0, CALLS, 25):
         tasks: list[asyncio.Task[None]] = []
         for number in range(start, start + 25):
             key = rng.choice(users)

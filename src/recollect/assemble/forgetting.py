@@ -49,6 +49,8 @@ BATCH = 5_000
 ALL = 1_000_000
 Deed = Literal["forget", "restore", "retain"]
 """Why something is removed, as the audit log calls it."""
+EVERYTHING = "everything"
+"""What a receipt of a whole user says was forgotten."""
 HOLDER = "forget"
 """Who holds the lease that fences running work off."""
 
@@ -212,7 +214,7 @@ async def _wipe(store: UserStore, *, now: datetime, dry_run: bool) -> Receipt:
     snapshots = len((await store.read(taken))[taken])
     if not dry_run:
         await store.wipe()
-    return receipt_of("everything", [turn.id for turn in turns], records, snapshots, now=now, dry_run=dry_run)
+    return receipt_of(EVERYTHING, [turn.id for turn in turns], records, snapshots, now=now, dry_run=dry_run)
 
 
 # --- what is named ---------------------------------------------------------------------------------------------------

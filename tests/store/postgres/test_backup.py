@@ -14,6 +14,7 @@ from recollect.store.postgres.backup import CONTENTS
 from recollect.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
 
+BACKUPS = count(test=5, soak=50)
 USERS = [UserKey("default", f"user {number}") for number in range(5)]
 QUERIES: tuple[Query[object], ...] = (
     Log(limit=1_000),
@@ -62,6 +63,7 @@ async def test_a_backup_comes_back_whole(postgres_url: str, second_postgres_url:
     await other.close()
 
 
+@pytest.mark.promise("F13", tries=BACKUPS)
 async def test_a_backup_holds_what_was_acknowledged_before_it(
     postgres_url: str, second_postgres_url: str, tmp_path: Path
 ) -> None:
@@ -77,7 +79,7 @@ async def test_a_backup_holds_what_was_acknowledged_before_it(
             acknowledged.append(name)
 
     writer = asyncio.create_task(write())
-    for number in range(count(test=3, soak=50)):
+    for number in range(BACKUPS):
         await asyncio.sleep(0.1)
         before = len(acknowledged)
         await store.backup(str(tmp_path / str(number)))

@@ -26,6 +26,7 @@ from tests.stores import made_database
 
 ANA = UserKey("default", "ana")
 SECRET = "hunter2-and-more"
+RESTARTS = count(test=2, soak=20)
 
 
 @asynccontextmanager
@@ -107,7 +108,7 @@ async def test_a_server_that_goes_away_and_comes_back(server: PostgresServer) ->
             assert [turn.id for turn in answers[window]] == ["t1", "t3"]
 
 
-@pytest.mark.promise("F1")
+@pytest.mark.promise("F1", tries=RESTARTS)
 @pytest.mark.parametrize("way", ["fast", "immediate", "kill"])
 async def test_a_restart_under_load_loses_and_doubles_nothing(
     server: PostgresServer, way: str, rng: random.Random
@@ -131,7 +132,7 @@ async def test_a_restart_under_load_loses_and_doubles_nothing(
                     done.append(name)
 
             writers = [asyncio.create_task(write(UserKey("default", f"user {n}"))) for n in range(6)]
-            for _ in range(count(test=2, soak=20)):
+            for _ in range(RESTARTS):
                 await asyncio.sleep(rng.uniform(0.05, 0.3))
                 await asyncio.to_thread(restart, server, way)
             await asyncio.sleep(0.1)

@@ -7,6 +7,7 @@ import random
 from contextlib import suppress
 
 import psycopg
+import pytest
 
 from recollect.errors import StoreError
 from recollect.store.base import Change, UserKey, Window
@@ -18,6 +19,7 @@ from tests.store.postgres.schema_description import description
 from tests.stores import made_database
 
 ANA = UserKey("default", "ana")
+KILLS = count(test=5, soak=50)
 
 
 async def opened_and_closed(url: str) -> None:
@@ -47,13 +49,14 @@ async def test_opening_again_changes_nothing(empty_database: str) -> None:
     assert description(empty_database) == before
 
 
+@pytest.mark.promise("F12", tries=KILLS)
 async def test_a_migration_that_is_killed_leaves_all_or_nothing(
     postgres_admin_url: str, empty_database: str, rng: random.Random
 ) -> None:
     """F12: at any moment; the next start finishes it, and the schema is the one of an undisturbed start."""
     await opened_and_closed(empty_database)
     wanted = description(empty_database)
-    for _ in range(count(test=5, soak=50)):
+    for _ in range(KILLS):
         with made_database(postgres_admin_url) as url:
             opening = asyncio.create_task(opened_and_closed(url))
             await asyncio.sleep(rng.uniform(0.01, 0.6))

@@ -1,12 +1,12 @@
 """Commands that carry memories out and in: export, load, backup, restore."""
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
 
+from recollect import private
 from recollect.deliver.cli.call import Call
 from recollect.deliver.cli.moving_stores import put_back
 from recollect.deliver.cli.options import User
@@ -40,7 +40,7 @@ def export(
         if output is None:
             memory.run(write(sys.stdout))
             return
-        with output.open("x", encoding="utf-8", newline="\n") as file:
+        with open(output, "x", encoding="utf-8", newline="\n", opener=private.opener) as file:
             entries = memory.run(write(file))
     call.answer({"file": str(output), "entries": entries}, lambda: f"exported {entries:,} entries to {output}")
 
@@ -93,7 +93,7 @@ def restore(
 
     if "://" in call.data:
         users = put_back(call, source)
-        call.answer({"target": "the database", "users": users}, lambda: f"restored {users:,} users to the database")
+        _restored(call, "the database", users=users, again=_forget_again(call, call.data, forgotten))
         return
     if not store.exists(str(source)):
         raise NotFound(f"{str(source)!r} is no backup: there is no memory in it")
@@ -101,24 +101,37 @@ def restore(
     if target.is_dir() and any(target.iterdir()):
         raise Conflict(f"{call.data!r} is not empty; restore into a new folder and move it when you have looked at it")
     with (
-        Recollect(source, tenant=call.tenant, **_at_rest(call, target)) as memory,
+        Recollect(source, tenant=call.tenant, **_at_rest(call, str(target))) as memory,
         call.progress("restoring") as advance,
     ):
         users = memory.backup(target, progress=advance)
-    again = 0
     if forgotten is not None:
-        shutil.copyfile(forgotten, target / LEDGER)
-        with Recollect(target, tenant=call.tenant, **_at_rest(call, target)) as restored:
-            again = len(restored.forget_again(forgotten))
+        private.make_folder(target)
+        with open(target / LEDGER, "xb", opener=private.opener) as file:
+            file.write(forgotten.read_bytes())
+    _restored(call, str(target), users=users, again=_forget_again(call, str(target), forgotten))
+
+
+def _forget_again(call: Call, target: str, ledger: Path | None) -> int:
+    """How many users' memories something had to go from once more."""
+    from recollect.sync import Recollect
+
+    if ledger is None:
+        return 0
+    with Recollect(target, tenant=call.tenant, **_at_rest(call, target)) as restored:
+        return len(restored.forget_again(ledger))
+
+
+def _restored(call: Call, target: str, *, users: int, again: int) -> None:
     call.answer(
-        {"target": str(target), "users": users, "forgotten_again": again},
+        {"target": target, "users": users, "forgotten_again": again},
         lambda: f"restored {users:,} users to {target}" + (f", forgot again of {again:,}" if again else ""),
     )
 
 
-def _at_rest(call: Call, target: Path) -> dict[str, str | None]:
+def _at_rest(call: Call, target: str) -> dict[str, str | None]:
     """The keys of a restored memory are those of the memory that it is to be."""
     given = call.at_rest()
-    if given["master_key"] is not None and given["keys"] is None:
-        given["keys"] = f"{target.absolute()}.keys"
+    if given["master_key"] is not None and given["keys"] is None and "://" not in target:
+        given["keys"] = f"{Path(target).absolute()}.keys"
     return {name: value for name, value in given.items() if name != "forgotten"}

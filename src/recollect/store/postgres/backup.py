@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from recollect import private
 from recollect.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from recollect.store.postgres.connections import Connection, query
 from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
@@ -46,7 +47,7 @@ async def save(connection: Connection, target: str, *, progress: Callable[[int, 
 
 def _empty_folder(target: str) -> Path:
     folder = Path(target)
-    folder.mkdir(parents=True, exist_ok=True)
+    private.make_folder(folder)
     if any(folder.iterdir()):
         raise StoreUnavailable(f"the backup folder {target!r} is not empty")
     return folder
@@ -54,7 +55,7 @@ def _empty_folder(target: str) -> Path:
 
 def _write_contents(folder: Path, contents: dict[str, Any]) -> None:
     """Written last: a folder without it is no backup."""
-    with (folder / CONTENTS).open("w", encoding="utf-8") as file:
+    with open(folder / CONTENTS, "w", encoding="utf-8", opener=private.opener) as file:
         json.dump(contents, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
@@ -68,7 +69,7 @@ async def _save_table(connection: Connection, table: str, folder: Path) -> dict[
     )
     columns = (await cursor.fetchone() or ("",))[0]
     digest = hashlib.sha256()
-    with (folder / f"{table}.copy").open("wb") as file:
+    with await asyncio.to_thread(_new_file, folder / f"{table}.copy") as file:
         async with (
             connection.cursor() as reader,
             reader.copy(query(f"copy (select {columns} from {table}) to stdout")) as copy,
@@ -78,6 +79,10 @@ async def _save_table(connection: Connection, table: str, folder: Path) -> dict[
                 file.write(block)
         await asyncio.to_thread(_sync, file)
     return {"columns": columns, "sha256": digest.hexdigest()}
+
+
+def _new_file(path: Path) -> BinaryIO:
+    return open(path, "wb", opener=private.opener)
 
 
 def _sync(file: BinaryIO) -> None:

@@ -96,7 +96,7 @@ class SqliteCatalog:
         def work(connection: Connection) -> bool:
             return bool(connection.execute(_CATALOG["delete_document"], values).fetchall())
 
-        return await self._in_thread(lambda: self._file.write(work))
+        return await self._in_thread(lambda: self._file.erase(work))
 
     async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
         """Written with whatever other hints have gathered by then, and not synced."""

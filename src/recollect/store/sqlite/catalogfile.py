@@ -10,6 +10,8 @@ from recollect.store.sqlite.sql import queries
 
 T = TypeVar("T")
 _CATALOG = queries("catalog")
+OWN = "catalog"
+"""Under which name the catalog itself is to be scrubbed; users go by their digests."""
 
 
 class CatalogFile(SharedFile):
@@ -52,6 +54,24 @@ class CatalogFile(SharedFile):
 
     def end_scrub(self, digest: str) -> None:
         self.write(lambda connection: connection.execute(_CATALOG["end_scrub"], {"digest": digest}), durable=False)
+
+    def erase(self, work: Work[T]) -> T:
+        """Commits what `work` deletes and leaves no byte of it; one that is cut short is finished later."""
+
+        def marked(connection: Connection) -> T:
+            connection.execute(_CATALOG["begin_scrub"], {"digest": OWN})
+            return work(connection)
+
+        done = self.write(marked)
+        self.finish_own_scrub()
+        return done
+
+    def finish_own_scrub(self) -> bool:
+        """False when readers kept it from finishing."""
+        finished = self.scrub()
+        if finished:
+            self.end_scrub(OWN)
+        return finished
 
     def unscrubbed(self) -> tuple[str, ...]:
         found = self.ask(lambda connection: connection.execute(_CATALOG["unscrubbed"]).fetchall())

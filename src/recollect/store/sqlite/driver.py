@@ -16,6 +16,7 @@ import apsw
 import apsw.sqlite_extra
 
 from recollect.errors import StoreUnavailable
+from recollect.private import FILE_MODE
 
 Value = int | float | str | bytes | None
 Bindings = Mapping[str, Value] | Sequence[Value]
@@ -120,6 +121,8 @@ def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes
         if key is not None:
             connection.pragma("hexkey", key.hex())
         if create:
+            # Before anything is in it; SQLite gives the log and its index the mode of their file.
+            path.chmod(FILE_MODE)
             connection.pragma("page_size", PAGE_SIZE)
             if key is None:
                 _reserve(connection, _CHECKSUM_BYTES)

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from recollect.private import FOLDER_MODE
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -44,11 +46,11 @@ def companions_of(path: Path) -> tuple[Path, Path]:
 
 
 def make_folder(folder: Path) -> None:
-    """Creates a folder so that it is still there after a power loss."""
+    """Creates a folder, for its owner alone, so that it is still there after a power loss."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
     sync_folder(folder.parent)
 
 

@@ -14,7 +14,7 @@ from recollect.store.sqlite import datafile, driver
 from recollect.store.sqlite.attempt import Failed, attempt
 from recollect.store.sqlite.backup import Copy
 from recollect.store.sqlite.catalog import SqliteCatalog
-from recollect.store.sqlite.catalogfile import CatalogFile
+from recollect.store.sqlite.catalogfile import OWN, CatalogFile
 from recollect.store.sqlite.driver import Connection, Secret, no_secret
 from recollect.store.sqlite.groups import Done, Groups, Job, commit
 from recollect.store.sqlite.layout import Layout, companions_of, sync_folder
@@ -78,6 +78,9 @@ class SqliteStore:
 
     def _finish_scrub(self, digest: str) -> None:
         """An erasure of another life of this process: its bytes go before anything else is done."""
+        if digest == OWN:
+            self._file.finish_own_scrub()
+            return
         path = self._layout.user(digest)
         if path.exists():
             file = SharedUserFile(path, secret=self._secret)
@@ -143,8 +146,8 @@ class SqliteStore:
             if progress is not None:
                 progress(done, len(digests))
         unfinished = await self._writers.run(self._file.unscrubbed)
-        left += [f"users/{digest}: a reader holds on to its log" for digest in unfinished]
-        if not await self._writers.run(self._file.scrub):
+        left += [f"users/{digest}: a reader holds on to its log" for digest in unfinished if digest != OWN]
+        if not await self._writers.run(self._file.finish_own_scrub):
             left.append("catalog.db: a reader holds on to its log")
         return Scrubbed(files=len(digests) + 1, seconds=time.monotonic() - begun, left=tuple(left))
 

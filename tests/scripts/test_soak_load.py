@@ -1,0 +1,50 @@
+"""The endurance run judges what it saw, and draws it."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from scripts.soak_load import CHARTS, Sample, slope, svg, verdict
+
+HOURS = 2
+
+
+def _samples(*, growth_mb: float = 0.0, opened: int = 0, wal: float = 1.0) -> list[Sample]:
+    """Two hours, a look a minute; memory and descriptors rise by this much an hour."""
+    return [
+        Sample(
+            seconds=minute * 60.0,
+            memory_mb=200 + growth_mb * minute / 60,
+            descriptors=50 + opened * minute // 60,
+            wal_mb=wal,
+            p50_ms=3,
+            p95_ms=9,
+        )
+        for minute in range(HOURS * 60 + 1)
+    ]
+
+
+def test_growth_is_per_hour() -> None:
+    assert slope([(0.0, 1.0), (3600.0, 3.0), (7200.0, 5.0)]) == pytest.approx(2.0)
+    assert slope([(0.0, 1.0)]) == 0.0
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_what_is_flat_is_well_and_what_grows_is_named(store: str) -> None:
+    assert verdict(_samples(growth_mb=0.5), store=store) == []
+    assert verdict(_samples(growth_mb=3), store=store) == ["memory grew by 3.00 MB an hour"]
+    assert verdict(_samples(opened=60), store=store) == ["descriptors grew"]
+    assert verdict(_samples(wal=5_000), store=store) == ["the write-ahead log was not bounded"]
+
+
+def test_a_short_run_is_shown_and_not_judged() -> None:
+    assert verdict(_samples(growth_mb=300)[:10], store="sqlite") == []
+
+
+def test_the_picture_has_a_curve_for_each_figure() -> None:
+    for samples in ([], _samples()):
+        drawn = ET.fromstring(svg(samples, title="sqlite"))
+        curves = [one for one in drawn if one.tag.endswith("polyline")]
+        assert len(curves) == sum(len(names) for names, _ in CHARTS)
