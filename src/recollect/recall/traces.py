@@ -9,6 +9,7 @@ erased otherwise falls out when the texts are fetched. Bounded in bytes; the lea
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,13 @@ class Names:
     def __init__(self) -> None:
         self._numbers: dict[str | None, int] = {}
 
-    def number(self, name: str | None) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
+    def numbers(self, names: Sequence[str | None]) -> NDArray[np.int64]:
+        for name in dict.fromkeys(names):
+            self._numbers.setdefault(name, len(self._numbers))
+        return np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))
+
+    def __len__(self) -> int:
+        return len(self._numbers)
 
     def known(self, name: str | None) -> int:
         return self._numbers.get(name, -1)
@@ -82,6 +88,22 @@ class Columns:
             self.passages = vectors if self.passages is None else np.concatenate([self.passages, vectors])
 
 
+_ROLES: Final = {"user": USER, "assistant": PERSONA, "tool": 0, "system": 0, None: 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Batch:
+    """Traces on their way into columns: ten thousand of them are a cold user's first search, so no step of Python's for
+    each that numpy can do for all."""
+
+    seqs: NDArray[np.int64]
+    places: NDArray[np.int64]
+    ids: Sequence[str]
+    times: NDArray[np.float64]
+    fields: NDArray[np.int64]
+    packed: Sequence[bytes]
+
+
 class UserRows:
     """Everything that is held of one user."""
 
@@ -91,7 +113,7 @@ class UserRows:
         self.names, self.sessions = Names(), Names()
         self.speakers, self.personas, self.lanes = Names(), Names(), Names()
         self.turns, self.records = Columns(Matrix(dimension)), Columns(Matrix(dimension))
-        self._tails: dict[tuple[int, int, int], int] = {}
+        self._tails: dict[tuple[int, ...], int] = {}
         """Row of the newest turn of each session, persona and lane."""
         self._revised: dict[int, int] = {}
         """Row of the newest version of a revised turn, by the turn's place."""
@@ -106,72 +128,82 @@ class UserRows:
         if not traces:
             return
         self.last = traces[-1]
-        turns = [trace for trace in traces if trace.noun == "turn"]
-        if turns:
-            self._append(self.turns, turns, previous=self._linked(turns))
-            self._revise(turns)
-        records = [trace for trace in traces if trace.noun != "turn"]
-        if records:
-            self._append(self.records, records, previous=np.full(len(records), -1, dtype=np.int64))
-            self._renew(records)
+        if turns := [trace for trace in traces if trace.noun == "turn"]:
+            new = self._batch(turns)
+            self._append(self.turns, new, previous=self._linked(new))
+            self._revise(new)
+        if records := [trace for trace in traces if trace.noun != "turn"]:
+            new = self._batch(records)
+            self._append(self.records, new, previous=np.full(len(records), -1, dtype=np.int64))
+            self._renew(new)
 
-    def _linked(self, turns: Sequence[Trace]) -> NDArray[np.int64]:
+    def _batch(self, traces: Sequence[Trace]) -> _Batch:
+        seqs, places, nouns, ids, times, roles, personas, lanes, sessions, speakers, packed = zip(*traces, strict=True)
+        return _Batch(
+            seqs=np.array(seqs, dtype=np.int64),
+            places=np.array(places, dtype=np.int64),
+            ids=ids,
+            times=np.array(times, dtype=np.int64) / 1e6,
+            fields=np.array(
+                [
+                    self.sessions.numbers(sessions),
+                    self.speakers.numbers(speakers),
+                    np.fromiter(map(_ROLES.__getitem__, roles), np.int64, len(roles)),
+                    self.personas.numbers(personas),
+                    self.lanes.numbers(lanes),
+                    self.names.numbers(nouns),
+                ]
+            ),
+            packed=packed,
+        )
+
+    def _linked(self, new: _Batch) -> NDArray[np.int64]:
         """For each turn the row before it in its session, persona and lane; a revision stands alone."""
         start = len(self.turns.matrix)
-        previous = np.full(len(turns), -1, dtype=np.int64)
-        for place, turn in enumerate(turns):
-            if turn.place != turn.seq:
-                continue
-            where = (
-                self.sessions.number(turn.session),
-                self.personas.number(turn.persona),
-                self.lanes.number(turn.lane),
-            )
-            previous[place] = self._tails.get(where, -1)
-            self._tails[where] = start + place
+        previous = np.full(len(new.seqs), -1, dtype=np.int64)
+        rows = np.flatnonzero(new.places == new.seqs)
+        if not len(rows):
+            return previous
+        where = new.fields[[0, 3, 4]][:, rows]
+        key = (where[0] * len(self.personas) + where[1]) * len(self.lanes) + where[2]
+        order = np.argsort(key, kind="stable")
+        rows, same = rows[order], np.diff(key[order]) == 0
+        previous[rows[1:][same]] = start + rows[:-1][same]
+        firsts, lasts = np.flatnonzero(np.append(True, ~same)), np.flatnonzero(np.append(~same, True))
+        for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+            chain = tuple(where[:, order[first]].tolist())
+            previous[rows[first]] = self._tails.get(chain, -1)
+            self._tails[chain] = start + int(rows[last])
         return previous
 
-    def _revise(self, turns: Sequence[Trace]) -> None:
-        start = len(self.turns.matrix) - len(turns)
-        for row, turn in enumerate(turns, start=start):
-            if turn.place != turn.seq:
-                rows, there = self.turns.matrix.places(np.array([turn.place], dtype=np.int64))
-                before = self._revised.get(turn.place, int(rows[0]) if there[0] else None)
-                if before is not None:
-                    self.turns.replaced[before] = turn.seq
-                self._revised[turn.place] = row
-
-    def _renew(self, records: Sequence[Trace]) -> None:
-        start = len(self.records.matrix) - len(records)
-        for row, record in enumerate(records, start=start):
-            before = self._versions.get(record.id)
+    def _revise(self, new: _Batch) -> None:
+        start = len(self.turns.matrix) - len(new.seqs)
+        for revision in np.flatnonzero(new.places != new.seqs).tolist():
+            place = int(new.places[revision])
+            rows, there = self.turns.matrix.places(new.places[revision : revision + 1])
+            before = self._revised.get(place, int(rows[0]) if there[0] else None)
             if before is not None:
-                self.records.replaced[before] = record.seq
-            self._versions[record.id] = row
+                self.turns.replaced[before] = new.seqs[revision]
+            self._revised[place] = start + revision
 
-    def _append(self, columns: Columns, traces: Sequence[Trace], *, previous: NDArray[np.int64]) -> None:
-        packed = [trace.vector for trace in traces]
-        vectors, flags, lengths = unpack(packed, dimension=self._dimension)
-        owners, passages = unpack_passages(packed, dimension=self._dimension)
+    def _renew(self, new: _Batch) -> None:
+        start = len(self.records.matrix) - len(new.seqs)
+        for place, name in enumerate(new.ids):
+            before = self._versions.get(name)
+            if before is not None:
+                self.records.replaced[before] = new.seqs[place]
+            self._versions[name] = start + place
+
+    def _append(self, columns: Columns, new: _Batch, *, previous: NDArray[np.int64]) -> None:
+        vectors, flags, lengths = unpack(new.packed, dimension=self._dimension)
+        owners, passages = unpack_passages(new.packed, dimension=self._dimension)
         columns.add_passages(owners + len(columns.matrix), passages)
-        seqs = np.array([trace.seq for trace in traces], dtype=np.int64)
-        columns.matrix.extend(seqs, vectors, previous=previous, leans=leans(lengths))
-        rows = [
-            (
-                self.sessions.number(trace.session),
-                self.speakers.number(trace.speaker),
-                USER if trace.role == "user" else PERSONA if trace.role == "assistant" else 0,
-                self.personas.number(trace.persona),
-                self.lanes.number(trace.lane),
-                self.names.number(trace.noun),
-            )
-            for trace in traces
-        ]
-        columns.fields = np.concatenate([columns.fields, np.array(rows, dtype=np.int64).T], axis=1)
-        columns.times = np.append(columns.times, [trace.at.timestamp() for trace in traces])
+        columns.matrix.extend(new.seqs, vectors, previous=previous, leans=leans(lengths))
+        columns.fields = np.concatenate([columns.fields, new.fields], axis=1)
+        columns.times = np.append(columns.times, new.times)
         columns.flags = np.append(columns.flags, flags)
         columns.lengths = np.append(columns.lengths, lengths)
-        columns.replaced = np.append(columns.replaced, np.zeros(len(traces), dtype=np.int64))
+        columns.replaced = np.append(columns.replaced, np.zeros(len(new.seqs), dtype=np.int64))
 
     def rows(self, columns: Columns) -> Rows:
         return Rows(

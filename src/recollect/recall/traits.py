@@ -72,11 +72,13 @@ def pack(vectors: Vectors, found: Sequence[Traits], passages: Sequence[Vectors] 
 def unpack(rows: Sequence[bytes], *, dimension: int) -> tuple[Vectors, NDArray[np.uint8], NDArray[np.float32]]:
     """Unit vectors, flags and lengths of packed rows."""
     width = dimension + _TRAITS
-    if any(len(row) < width or (len(row) - width) % dimension for row in rows):
+    sizes = set(map(len, rows))
+    if any(size < width or (size - width) % dimension for size in sizes):
         raise ValueError(
             f"rows of {dimension} dimensions are {width} bytes long, and {dimension} more for each passage"
         )
-    table = np.frombuffer(b"".join(row[:width] for row in rows), dtype=np.uint8).reshape(len(rows), width)
+    own = rows if sizes == {width} else [row[:width] for row in rows]
+    table = np.frombuffer(b"".join(own), dtype=np.uint8).reshape(len(rows), width)
     codes: Codes = table[:, :dimension].view(np.int8)
     lengths = table[:, -2].astype(np.float32) + 256.0 * table[:, -1].astype(np.float32)
     return dequantise(codes), table[:, dimension].copy(), lengths.astype(np.float32)
@@ -85,6 +87,8 @@ def unpack(rows: Sequence[bytes], *, dimension: int) -> tuple[Vectors, NDArray[n
 def unpack_passages(rows: Sequence[bytes], *, dimension: int) -> tuple[NDArray[np.int64], Vectors]:
     """The unit vectors of all passages of packed rows, each with the place of its row."""
     width = dimension + _TRAITS
+    if not any(len(row) > width for row in rows):
+        return np.zeros(0, dtype=np.int64), np.zeros((0, dimension), dtype=np.float32)
     owners = [place for place, row in enumerate(rows) for _ in range((len(row) - width) // dimension)]
     codes = np.frombuffer(b"".join(row[width:] for row in rows), dtype=np.int8).reshape(len(owners), dimension)
     return np.array(owners, dtype=np.int64), dequantise(codes)

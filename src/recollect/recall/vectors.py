@@ -10,7 +10,7 @@ linear, the blend is made from the dots of one scan and a norm for each row that
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import simsimd
@@ -31,6 +31,7 @@ Vectors = NDArray[np.float32]
 Codes = NDArray[np.int8]
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
+N = TypeVar("N", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,10 @@ def products(rows: Vectors, others: Vectors) -> Floats:
 
 
 def dequantise(codes: Codes) -> Vectors:
-    return unit(codes.astype(np.float32))
+    vectors = codes.astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    vectors /= np.where(lengths > 0, lengths, 1)[:, None]
+    return vectors
 
 
 class Matrix:
@@ -229,17 +233,17 @@ class Matrix:
         held = len(self._seqs)
         if size <= held:
             return
-        more = max(size, held + held // 2, 256) - held
-        self._seqs = np.pad(self._seqs, (0, more))
-        self._previous = np.pad(self._previous, (0, more))
-        self._next = np.pad(self._next, (0, more))
-        self._leans = np.pad(self._leans, (0, more))
-        self._norms = np.pad(self._norms, (0, more))
-        self._lengths = np.pad(self._lengths, (0, more))
+        room = max(size, held + held // 2, 256)
+        self._seqs = _grown(self._seqs, room)
+        self._previous = _grown(self._previous, room)
+        self._next = _grown(self._next, room)
+        self._leans = _grown(self._leans, room)
+        self._norms = _grown(self._norms, room)
+        self._lengths = _grown(self._lengths, room)
         if self._vectors is not None:
-            self._vectors = np.pad(self._vectors, ((0, more), (0, 0)))
+            self._vectors = _grown(self._vectors, room)
         if self._codes is not None:
-            self._codes = np.pad(self._codes, ((0, more), (0, 0)))
+            self._codes = _grown(self._codes, room)
 
     def _put(self, rows: Integers, vectors: Vectors) -> None:
         if self._vectors is not None:
@@ -258,6 +262,13 @@ class Matrix:
                 mixed[has] += weight * self._leans[part[has], None] * self.own(links[part[has]])
             lengths = np.linalg.norm(mixed, axis=1)
             self._norms[part] = np.where(lengths > 0, lengths, 1)
+
+
+def _grown(array: NDArray[N], size: int) -> NDArray[N]:
+    """The array with room for more; what stands there is written before it is read."""
+    grown = np.empty((size, *array.shape[1:]), dtype=array.dtype)
+    grown[: len(array)] = array
+    return grown
 
 
 def _code_lengths(codes: Codes) -> Floats:

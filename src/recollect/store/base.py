@@ -68,15 +68,16 @@ class Row:
 class Trace(NamedTuple):
     """What ranking needs of one turn or record version without its text: a narrow row, loaded into memory in seq order.
 
-    `place` orders turns in their conversation; `vector` is the embedding of its own text as the embedder wrote it.
-    A named tuple, because a user's ten thousand of them are built at once and a tuple costs a tenth of a dataclass.
+    `place` orders turns in their conversation; `at` is in microseconds since 1970; `vector` is the embedding of its own
+    text as the embedder wrote it. A named tuple of what the database holds, because a user's ten thousand of them are built
+    at once.
     """
 
     seq: int
     place: int
     noun: Literal["turn"] | RecordKind
     id: str
-    at: datetime
+    at: int
     role: Role | None
     persona: str | None
     lane: str | None

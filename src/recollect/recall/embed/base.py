@@ -8,14 +8,14 @@ unrelated pairs".
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.embed.topics import TOPICS
-from recollect.recall.vectors import Vectors
+from recollect.recall.vectors import Vectors, products
 
 Purpose = Literal["query", "passage"]
 
@@ -89,10 +89,8 @@ MEANINGS: Final = ((0.50, 0.30), (0.90, 0.55), (0.99, 0.70))
 def calibrate(embedder: Embedder) -> Calibration:
     """Measure the quantile map of an embedder on `TOPICS`; a few milliseconds for a static one."""
     vectors = embedder.embed([sentence for topic in TOPICS for sentence in topic], purpose="passage")
-    sizes = [len(topic) for topic in TOPICS]
-    owners = np.repeat(np.arange(len(TOPICS)), sizes)
-    cosines = vectors @ vectors.T
-    unrelated = [float(cosines[a, b]) for a, b in combinations(range(len(owners)), 2) if owners[a] != owners[b]]
+    owners = np.repeat(np.arange(len(TOPICS)), [len(topic) for topic in TOPICS])
+    unrelated = products(vectors, vectors)[np.triu(owners[:, None] != owners)].astype(np.float64)
     quantiles = np.quantile(unrelated, [share for share, _ in MEANINGS])
     points = [(-1.0, 0.0), *((float(q), value) for q, (_, value) in zip(quantiles, MEANINGS, strict=True)), (1.0, 1.0)]
     assert all(low < high for (low, _), (high, _) in pairwise(points)), f"{embedder.name} tells no texts apart"

@@ -80,8 +80,7 @@ def record(row: tuple[Any, ...]) -> Row:
 
 
 def trace(row: tuple[Any, ...]) -> Trace:
-    seq, place, noun, identifier, at, role, persona, lane, session, speaker, vector = row
-    return Trace(seq, place, noun, identifier, from_micros(at), role, persona, lane, session, speaker, vector)
+    return Trace._make(row)
 
 
 def turn_entry(row: tuple[Any, ...]) -> LogEntry:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from recollect.clock import from_micros, micros
 from recollect.errors import StoreCorrupt
-from recollect.store.base import Cursor, Lease, Note, Row, StoredSnapshot, Trace
+from recollect.store.base import Cursor, Lease, Note, Row, StoredSnapshot
 from recollect.store.codec import decode_json, decode_parts
 from recollect.types import StoredTurn
 
@@ -111,30 +111,6 @@ def record(row: tuple[Any, ...]) -> Row:
         retired=row[20],
         retired_at=time_or_none(row[21]),
     )
-
-
-def traces(found: Iterable[tuple[Any, ...]]) -> tuple[Trace, ...]:
-    """Rows as traces. There may be ten thousand to make before a context can be: no call that can be left out."""
-    moment, zone, last = datetime.fromtimestamp, UTC, _EXACT_AS_FLOAT
-    with sense():
-        return tuple(
-            [
-                Trace(
-                    seq,
-                    place,
-                    noun,
-                    name,
-                    moment(at / 1e6, zone) if 0 <= at < last else from_micros(at),
-                    role,
-                    persona,
-                    lane,
-                    session,
-                    speaker,
-                    vector,
-                )
-                for seq, place, noun, name, at, role, persona, lane, session, speaker, vector in found
-            ]
-        )
 
 
 def cursor(row: tuple[Any, ...]) -> Cursor:

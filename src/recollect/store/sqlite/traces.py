@@ -20,7 +20,7 @@ _NOBODY = -1
 def traces(connection: Connection, query: Traces) -> tuple[Trace, ...]:
     base = _number(connection, query.embedder) * WIDTH
     values = {"base": base, "end": base + WIDTH, "after": query.after, "limit": query.limit}
-    return rows.traces(connection.execute(_SEARCH["traces"], values).fetchall())
+    return rows.built(Trace._make, connection.execute(_SEARCH["traces"], values))
 
 
 def untraced(connection: Connection, query: Untraced) -> tuple[int, ...]:

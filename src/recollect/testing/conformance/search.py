@@ -3,6 +3,7 @@
 from collections import Counter
 from random import Random
 
+from recollect.clock import micros
 from recollect.store.base import Change, Matches, Store, Trace, Traces, Untraced, Vector
 from recollect.store.bm25 import score
 from recollect.store.catalog import UserKey
@@ -161,7 +162,7 @@ class SearchConformance:
             place=1,
             noun="turn",
             id="t1",
-            at=moment(1),
+            at=micros(moment(1)),
             role="user",
             persona="nikita",
             lane="a",
@@ -174,7 +175,7 @@ class SearchConformance:
             place=3,
             noun="memory",
             id="m1",
-            at=moment(2),
+            at=micros(moment(2)),
             role=None,
             persona=None,
             lane="b",
