@@ -213,6 +213,34 @@ async def test_what_nobody_mentions_fades_but_not_what_is_pinned(
     assert (await by_text(memory, "Is married")).importance == 3
 
 
+@pytest.mark.req("R2.14", "R3.13")
+async def test_importance_grows_with_each_telling_and_fades_step_by_step_without(
+    memory: Recollect, clock: FakeClock, talk: Talk
+) -> None:
+    """One fact said again and again, one said once: the first grows and keeps, the second loses a step each quarter."""
+    once, often, told = "Works at Acme", "Likes jazz", "I love jazz."
+    await talk.user_says("I work at Acme.")
+    grown: list[tuple[int, int]] = []
+    for _ in range(10):
+        await talk.user_says(told)
+        await talk.settle()
+        jazz = await by_text(memory, often)
+        grown.append((jazz.mentions, jazz.importance))
+        clock.tick(days=1)
+    assert [mentions for mentions, _ in grown] == list(range(1, 11)), "each telling counts once"
+    assert [level for _, level in grown] == [1, 1, *[2] * 7, 3]
+    start = (await by_text(memory, once)).importance
+    faded: list[int] = []
+    for _ in range(3):
+        clock.tick(days=91)
+        await talk.user_says(told)
+        clock.tick(days=2)
+        await talk.settle()
+        faded.append((await by_text(memory, once)).importance)
+    assert faded == [max(start - step, 0) for step in (1, 2, 3)], "one step a quarter, and no further than trivial"
+    assert (await by_text(memory, often)).importance == 3
+
+
 @pytest.mark.req("R3.12")
 async def test_the_curator_folds_and_a_fold_comes_apart_when_a_fact_changes(
     memory: Recollect, clock: FakeClock, talk: Talk

@@ -23,7 +23,7 @@ DEADLINE: Final = 1.0
 PATIENCE: Final = 60.0
 BATCH: Final = 64
 TRUST: Final = 1.8
-_MAX_TEXT: Final = 20_000
+MAX_TEXT: Final = 20_000
 
 
 class RemoteEmbedder:
@@ -43,7 +43,7 @@ class RemoteEmbedder:
         timeout = self._deadline if purpose == "query" else PATIENCE
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), BATCH):
-            part = [text[:_MAX_TEXT] or " " for text in texts[start : start + BATCH]]
+            part = [text[:MAX_TEXT] or " " for text in texts[start : start + BATCH]]
             found = self._asked(part, timeout=timeout)
             if found.shape != (len(part), self.dimension):
                 raise ServiceError(f"{self.name} gave vectors of {found.shape}, not {(len(part), self.dimension)}")
