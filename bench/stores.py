@@ -4,6 +4,7 @@ One user is measured (`--own` turns); around them stand more and more others (`-
 store keeps its promise if the measured user does not notice: the last column is the time in the full store against the
 time in the first step of the same run. `--big` adds a user of that many turns, measured in the full store.
 
+`head` is the smallest read there is, for scale: what a machine that is busy with other things adds to each call.
 Times hold for the machine and the moment; the processor time of a call, here and in the server, holds longer, and is what
 sizing needs. PostgreSQL is started on loopback with its data synced to disk; `RECOLLECT_TEST_POSTGRES` names another server,
 whose processor time is not seen.
@@ -152,6 +153,9 @@ async def sampled(where: Place, count: int, call: Callable[[], Awaitable[object]
 
 
 async def measured(where: Place, memory: Recollect, talk: Talk, *, user: str, samples: int) -> dict[str, Cost]:
+    def head() -> Awaitable[object]:
+        return memory.head(user=user)
+
     def record() -> Awaitable[object]:
         return memory.record(Turn(user, "user", talk.sentence(), persona=PERSONA))
 
@@ -161,7 +165,11 @@ async def measured(where: Place, memory: Recollect, talk: Talk, *, user: str, sa
     def search() -> Awaitable[object]:
         return memory.search(user=user, query=talk.sentence(5))
 
-    found = {"record": await sampled(where, samples, record), "context": await sampled(where, samples, context)}
+    found = {
+        "head": await sampled(where, samples, head),
+        "record": await sampled(where, samples, record),
+        "context": await sampled(where, samples, context),
+    }
     await memory.flush()
     return {**found, "search": await sampled(where, samples, search)}
 
@@ -183,7 +191,7 @@ async def bench(backend: str, where: Place, sizes: Sizes) -> list[dict[str, obje
             for call, taken in now.items():
                 growth = taken.time.p50 / first.setdefault(call, taken).time.p50
                 rows.append(_row(backend, call, sizes.own, total, taken, size, growth))
-            print(table(rows[-3:]), file=sys.stderr)
+            print(table(rows[-len(now) :]), file=sys.stderr)
         if sizes.big:
             for batch in talk.turns("big", sizes.big):
                 await memory.record(batch)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from recollect import Recollect, Turn
 from recollect.errors import Conflict, StoreUnavailable
 from recollect.store import connect
 from recollect.store.base import (
@@ -32,7 +34,7 @@ from recollect.store.base import (
 )
 from recollect.store.catalog import UserKey
 from recollect.store.copying import copy
-from recollect.testing import moment, put, row_draft, turn_draft
+from recollect.testing import FakeClock, moment, put, row_draft, turn_draft
 from tests.stores import Backend
 
 ANA, BOB = UserKey("default", "ana"), UserKey("other", "bob")
@@ -64,6 +66,11 @@ async def target(other_backend: Backend, request: pytest.FixtureRequest, tmp_pat
     await opened.open()
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
 
 
 async def fill(user: UserStore) -> None:
@@ -182,6 +189,47 @@ async def test_a_source_in_use_is_copied_whole(store: Store, target: Store) -> N
     assert copied.problems == ()
     answers = await target.user(ANA).read(log := Log(limit=100_000))
     assert [entry.id for entry in answers[log]] == [f"t{n}" for n in range(written)]
+
+
+async def everything(store: Store, key: UserKey) -> str:
+    """All that a user's memory holds, as text."""
+    found = [*QUERIES, Log(limit=100_000), SnapshotList(limit=1_000)]
+    answers = await store.user(key).read(*found)
+    hashes = tuple(re.findall(r'"([0-9a-f]{16,128})"', str(answers[SnapshotList(limit=1_000)])))
+    blobs = Blobs(hashes=hashes)
+    return f"{[answers[query] for query in found]} {(await store.user(key).read(blobs))[blobs]}"
+
+
+async def test_what_is_forgotten_between_two_copies_is_gone_from_the_second(
+    store: Store, store_url: str, target: Store, clock: FakeClock
+) -> None:
+    canary = "xylophone-canary"
+    async with Recollect(store_url, clock=clock) as memory:
+        ids = await memory.record([Turn("ana", "user", f"My word is {canary}."), Turn("ana", "user", "I love jazz.")])
+        await memory.settle(user="ana")
+        for message in ("What is my word?", "What do I love?"):
+            await memory.context(user="ana", message=message)
+        await memory.flush()
+        assert (await copy(store, target)).problems == ()
+        assert canary in await everything(target, ANA)
+        await memory.forget(user="ana", turn=ids[0])
+        await memory.context(user="ana", message="What do I love?")
+        await memory.flush()
+    assert canary not in await everything(store, ANA)
+    assert (await copy(store, target)).problems == ()
+    assert canary not in await everything(target, ANA)
+
+
+async def test_a_user_who_is_gone_from_the_source_is_named(store: Store, target: Store) -> None:
+    for key in (ANA, BOB):
+        await put(store.user(key), Change(turns=(turn_draft("t1"),)))
+    assert (await copy(store, target)).problems == ()
+    await store.user(BOB).wipe()
+    [problem] = (await copy(store, target)).problems
+    assert "'bob' of 'other'" in problem
+    assert "not in the source" in problem
+    await target.user(BOB).wipe()
+    assert (await copy(store, target)).problems == ()
 
 
 async def test_another_memory_in_the_target_is_noticed(store: Store, target: Store) -> None:

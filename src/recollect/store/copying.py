@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from recollect.clock import system_clock
 from recollect.errors import Conflict
 from recollect.store.base import (
     Answers,
@@ -19,6 +20,7 @@ from recollect.store.base import (
     Change,
     Counts,
     Cursors,
+    Erasure,
     Head,
     Log,
     Notes,
@@ -69,6 +71,10 @@ async def copy(
             problems.append(f"{key.user!r} of {key.tenant!r}: {problem}")
         if progress is not None:
             progress(done, len(keys))
+    problems += [
+        f"{key.user!r} of {key.tenant!r}: not in the source; if it was forgotten there, forget it in the target as well"
+        for key in sorted(set(await target.catalog.users()) - set(keys) - set(await source.catalog.users()), key=str)
+    ]
     return Copied(users=len(keys), entries=entries, documents=documents, problems=tuple(problems))
 
 
@@ -99,7 +105,7 @@ async def _copy_user(
         entries += await _copy_log(source, target, batch=batch)
         for embedder in embedders:
             await _copy_vectors(source, target, embedder, batch=batch)
-        await _copy_beside(source, target)
+        await _copy_beside(source, target, batch=batch)
         problem = await _difference(source, target, batch=batch)
         if problem is None or await _head(source) == before:
             return entries, problem
@@ -145,20 +151,44 @@ async def _newest_trace(user: UserStore, embedder: str, *, batch: int) -> int:
         newest = traces[-1].seq
 
 
-async def _copy_beside(source: UserStore, target: UserStore) -> None:
-    """Cursors, notes and snapshots: few and small, so they are simply written again."""
-    snapshots = SnapshotList(limit=1 << 31)
-    notes = Notes(prefix="")
-    answers = await source.read(Cursors(), notes, snapshots)
-    await _write(target, Change(cursors=answers[Cursors()], notes=answers[notes]))
-    for snapshot in answers[snapshots]:
-        blobs = await _blobs(source, snapshot)
-        await _write(target, Change(snapshots=(snapshot,), blobs=blobs))
+async def _copy_beside(source: UserStore, target: UserStore, *, batch: int) -> None:
+    """Cursors, notes and snapshots with their texts. What was removed from the source since an earlier copy, because it was
+    forgotten or had grown old, is removed from the target."""
+    snapshots, notes = SnapshotList(limit=1 << 31), Notes(prefix="")
+    there, here = await source.read(Cursors(), notes, snapshots), await target.read(notes, snapshots)
+    wanted = {snapshot.id: snapshot for snapshot in there[snapshots]}
+    held = {snapshot.id: snapshot for snapshot in here[snapshots]}
+    kept = {note.name for note in there[notes]}
+    gone = Erasure(
+        snapshots=tuple(name for name in held if name not in wanted),
+        notes=tuple(note.name for note in here[notes] if note.name not in kept),
+        blobs=await _stale(source, target, (*held.values(), *wanted.values()), batch=batch),
+    )
+    erase = None if gone == Erasure() else gone
+    beside = Change(cursors=there[Cursors()], notes=there[notes], erase=erase, retired_at=erase and system_clock())
+    await _write(target, beside)
+    for snapshot in wanted.values():
+        if held.get(snapshot.id) != snapshot:
+            blobs = Blobs(hashes=_hashes([snapshot]))
+            texts = (await source.read(blobs))[blobs]
+            await _write(target, Change(snapshots=(snapshot,), blobs=dict(texts)))
 
 
-async def _blobs(source: UserStore, snapshot: StoredSnapshot) -> dict[str, str]:
-    query = Blobs(hashes=tuple(dict.fromkeys(_HASH.findall(snapshot.body))))
-    return dict((await source.read(query))[query])
+async def _stale(
+    source: UserStore, target: UserStore, snapshots: Sequence[StoredSnapshot], *, batch: int
+) -> tuple[str, ...]:
+    """Texts of snapshots that the target has and the source has no more."""
+    hashes = _hashes(snapshots)
+    found: list[str] = []
+    for start in range(0, len(hashes), batch):
+        query = Blobs(hashes=hashes[start : start + batch])
+        there = (await source.read(query))[query]
+        found += [name for name in (await target.read(query))[query] if name not in there]
+    return tuple(found)
+
+
+def _hashes(snapshots: Sequence[StoredSnapshot]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for snapshot in snapshots for name in _HASH.findall(snapshot.body)))
 
 
 async def _write(user: UserStore, change: Change) -> None:

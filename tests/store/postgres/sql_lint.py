@@ -17,6 +17,7 @@ from pglast.enums import A_Expr_Kind, BoolExprType, ConstrType, LockWaitPolicy
 from pglast.visitors import Visitor
 
 from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
+from recollect.store.postgres.statements import USER, numbered
 
 FORBIDDEN_FUNCTIONS = {
     "now",
@@ -33,7 +34,6 @@ FORBIDDEN_FUNCTIONS = {
     "pg_advisory_xact_lock",
 }
 ALLOWED = (ast.SelectStmt, ast.InsertStmt, ast.UpdateStmt, ast.DeleteStmt)
-USER = "user"
 
 
 @dataclass(frozen=True)
@@ -61,18 +61,6 @@ def problems(sql: str, *, pin: Pin | None = None) -> list[str]:
     lint = _Lint(pin or Pin(number=found.index(USER) + 1 if USER in found else None))
     lint(top)
     return lint.problems
-
-
-def numbered(sql: str) -> tuple[str, list[str]]:
-    """The statement with $1 for its first parameter, and the parameters' names."""
-    names: list[str] = []
-
-    def number(match: re.Match[str]) -> str:
-        if match[1] not in names:
-            names.append(match[1])
-        return f"${names.index(match[1]) + 1}"
-
-    return re.sub(r"%\((\w+)\)s", number, sql), names
 
 
 def function_problems(script: str) -> list[str]:

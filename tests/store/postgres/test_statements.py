@@ -6,13 +6,13 @@ import psycopg
 import pytest
 from pglast import parse_sql
 
-from recollect.store.base import Change, Matches
+from recollect.store.base import Change, Head, Matches, TurnsById, Window
 from recollect.store.catalog import UserKey
 from recollect.store.postgres import PostgresStore, layout
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
 from recollect.store.postgres.sharding import schema
-from recollect.store.postgres.statements import every_statement
+from recollect.store.postgres.statements import RECORD_COLUMNS, TURN_COLUMNS, every_statement, together
 from recollect.testing import put, turn_draft
 from tests.store.postgres.schema_description import description
 from tests.store.postgres.sql_lint import function_problems, problems, schema_problems
@@ -23,6 +23,29 @@ STATEMENTS = every_statement()
 @pytest.mark.parametrize("name", sorted(STATEMENTS))
 def test_a_statement_is_routed_by_user(name: str) -> None:
     assert problems(STATEMENTS[name]) == []
+
+
+@pytest.mark.parametrize("columns", [TURN_COLUMNS, RECORD_COLUMNS], ids=["turns", "records"])
+def test_statements_that_go_together_are_routed_by_user(columns: str) -> None:
+    alike = [text for text in STATEMENTS.values() if text.startswith(f"select {columns}\n")]
+    assert len(alike) > 10
+    assert problems(together(tuple(alike))) == []
+    stray = f"select {columns}\nfrom turns t"
+    assert problems(together((*alike, stray))) == ["turns is not pinned to the user"]
+
+
+async def test_answers_that_came_together_are_told_apart(postgres_url: str) -> None:
+    store = PostgresStore(postgres_url)
+    await store.open()
+    user = store.user(UserKey("default", "ana"))
+    await put(user, Change(turns=tuple(turn_draft(f"t{n}") for n in range(9))))
+    newest, none, named = Window(limit=3), TurnsById(ids=("nobody",)), TurnsById(ids=("t8", "t1", "t7"))
+    answers = await user.read(newest, none, named, Head())
+    assert [turn.id for turn in answers[newest]] == ["t6", "t7", "t8"]
+    assert answers[none] == ()
+    assert [turn.id for turn in answers[named]] == ["t1", "t7", "t8"]
+    assert answers[Head()] == 9
+    await store.close()
 
 
 def test_the_search_functions_are_routed_by_user() -> None:

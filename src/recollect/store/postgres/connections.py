@@ -17,13 +17,14 @@ from operator import attrgetter
 from typing import Any, LiteralString, TypeVar, cast
 
 import psycopg
-from psycopg import AsyncConnection, AsyncCursor
+from psycopg import AsyncConnection, AsyncRawCursor
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from recollect.store.postgres.faults import RETRIED, clear_errors, settings_of
 from recollect.store.postgres.layout import SCHEMA
 from recollect.store.postgres.reading import Statement
 from recollect.store.postgres.rows import Fetched
+from recollect.store.postgres.statements import numbered
 
 Connection = AsyncConnection[tuple[Any, ...]]
 T = TypeVar("T")
@@ -34,6 +35,7 @@ T = TypeVar("T")
 _SESSION = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
+    "max_parallel_workers_per_gather": "0",
     "search_path": f"{SCHEMA}, public",
     "idle_in_transaction_session_timeout": "60s",
     "statement_timeout": "60s",
@@ -141,12 +143,13 @@ class Connections:
         return True
 
 
-async def run(connection: Connection, statements: Sequence[Statement]) -> list[AsyncCursor[tuple[Any, ...]]]:
+async def run(connection: Connection, statements: Sequence[Statement]) -> list[AsyncRawCursor[tuple[Any, ...]]]:
     """Sends prepared statements; inside a pipeline, without waiting for any of them."""
-    cursors: list[AsyncCursor[tuple[Any, ...]]] = []
+    cursors: list[AsyncRawCursor[tuple[Any, ...]]] = []
     for each in statements:
-        cursor = connection.cursor(binary=True)
-        await cursor.execute(query(each.sql), each.values, prepare=True)
+        sql, names = numbered(each.sql)
+        cursor = AsyncRawCursor(connection)
+        await cursor.execute(query(sql), [each.values[name] for name in names], prepare=True, binary=True)
         cursors.append(cursor)
     return cursors
 
@@ -162,5 +165,5 @@ async def apply(connection: Connection, statements: Sequence[Statement]) -> None
             await cursor.executemany(query(sql), values)
 
 
-async def fetch(cursors: Sequence[AsyncCursor[tuple[Any, ...]]]) -> list[Fetched]:
+async def fetch(cursors: Sequence[AsyncRawCursor[tuple[Any, ...]]]) -> list[Fetched]:
     return [await cursor.fetchall() for cursor in cursors]

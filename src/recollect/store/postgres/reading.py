@@ -3,11 +3,13 @@
 A query becomes one or more statements; its answer is made of their rows, in the same order.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from operator import attrgetter
-from typing import Any, cast
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from typing import Any, Literal, cast
 from uuid import UUID
 
 from recollect.clock import from_micros, micros
@@ -24,9 +26,13 @@ from recollect.store.postgres.statements import (
     name_of,
     scope,
     statement,
+    together,
+    together_values,
     visible,
 )
 from recollect.store.postgres.words import asking, embedder_id, mark, unescape, word
+
+Shape = Literal["turn", "record"]
 
 ALWAYS = 2**62
 """An entry after every other."""
@@ -46,8 +52,11 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
+    """`shape` names the columns of its rows where others have the same: such statements can go as one."""
+
     sql: str
     values: Values
+    shape: Shape | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,14 @@ class Question:
 
 def _ask(sql: str, values: Values, each: Callable[[tuple[Any, ...]], Any]) -> Question:
     return Question((Statement(sql, values),), lambda fetched: tuple(map(each, fetched[0])))
+
+
+def _ask_turns(sql: str, values: Values) -> Question:
+    return Question((Statement(sql, values, "turn"),), lambda fetched: tuple(map(rows.turn, fetched[0])))
+
+
+def _ask_records(sql: str, values: Values) -> Question:
+    return Question((Statement(sql, values, "record"),), lambda fetched: tuple(map(rows.record, fetched[0])))
 
 
 def _head(_: base.Head, person: Person) -> Question:
@@ -77,7 +94,7 @@ def _window(query: base.Window, person: Person) -> Question:
     )
     values: Values = {"user": person.id, "limit": query.limit, "before": query.before, "known": query.known}
     values |= _names(query.persona, query.lane)
-    return Question((Statement(sql, values),), lambda fetched: tuple(map(rows.turn, reversed(fetched[0]))))
+    return Question((Statement(sql, values, "turn"),), lambda fetched: tuple(map(rows.turn, reversed(fetched[0]))))
 
 
 def _names(persona: Scope, lane: Scope) -> Values:
@@ -86,12 +103,12 @@ def _names(persona: Scope, lane: Scope) -> Values:
 
 def _turns_by_id(query: base.TurnsById, person: Person) -> Question:
     sql = statement("turns_by_id", columns=TURN_COLUMNS, visible=visible(query.known, history=query.history))
-    return _ask(sql, {"user": person.id, "ids": list(query.ids), "known": query.known}, rows.turn)
+    return _ask_turns(sql, {"user": person.id, "ids": list(query.ids), "known": query.known})
 
 
 def _turns_by_seq(query: base.TurnsBySeq, person: Person) -> Question:
     sql = statement("turns_by_seq", columns=TURN_COLUMNS, visible=visible(query.known))
-    return _ask(sql, {"user": person.id, "seqs": list(query.seqs), "known": query.known}, rows.turn)
+    return _ask_turns(sql, {"user": person.id, "seqs": list(query.seqs), "known": query.known})
 
 
 def _turn_list(query: base.TurnList, person: Person) -> Question:
@@ -112,23 +129,23 @@ def _turn_list(query: base.TurnList, person: Person) -> Question:
         "until": rows.stamp(query.until),
         "known": query.known,
     }
-    return _ask(sql, values | _names(query.persona, query.lane), rows.turn)
+    return _ask_turns(sql, values | _names(query.persona, query.lane))
 
 
 def _records_by_id(query: base.RecordsById, person: Person) -> Question:
     sql = statement("records_by_id", columns=RECORD_COLUMNS, visible=visible(query.known, history=query.history))
-    return _ask(sql, {"user": person.id, "ids": list(query.ids), "known": query.known}, rows.record)
+    return _ask_records(sql, {"user": person.id, "ids": list(query.ids), "known": query.known})
 
 
 def _records_by_seq(query: base.RecordsBySeq, person: Person) -> Question:
     sql = statement("records_by_seq", columns=RECORD_COLUMNS, visible=visible(query.known))
-    return _ask(sql, {"user": person.id, "seqs": list(query.seqs), "known": query.known}, rows.record)
+    return _ask_records(sql, {"user": person.id, "seqs": list(query.seqs), "known": query.known})
 
 
 def _records_by_key(query: base.RecordsByKey, person: Person) -> Question:
     sql = statement("records_by_key", columns=RECORD_COLUMNS, visible=visible(query.known))
     values = {"user": person.id, "noun": query.noun, "keys": list(query.keys), "known": query.known}
-    return _ask(sql, values, rows.record)
+    return _ask_records(sql, values)
 
 
 def _record_list(query: base.RecordList, person: Person) -> Question:
@@ -150,7 +167,7 @@ def _record_list(query: base.RecordList, person: Person) -> Question:
         "limit": query.limit,
         "known": query.known,
     }
-    return _ask(sql, values | _names(query.persona, query.lane), rows.record)
+    return _ask_records(sql, values | _names(query.persona, query.lane))
 
 
 def _records_by_entity(query: base.RecordsByEntity, person: Person) -> Question:
@@ -169,12 +186,12 @@ def _records_by_entity(query: base.RecordsByEntity, person: Person) -> Question:
         "limit": query.limit,
         "known": query.known,
     }
-    return _ask(sql, values, rows.record)
+    return _ask_records(sql, values)
 
 
 def _records_by_source(query: base.RecordsBySource, person: Person) -> Question:
     sql = statement("records_by_source", columns=RECORD_COLUMNS, visible=visible(None, history=query.history))
-    return _ask(sql, {"user": person.id, "turns": list(query.turns)}, rows.record)
+    return _ask_records(sql, {"user": person.id, "turns": list(query.turns)})
 
 
 def _matches(query: base.Matches, person: Person) -> Question:
@@ -329,24 +346,53 @@ _TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Several queries as one list of statements."""
+    """Several queries as one list of statements. Those with the same columns are sent as one: a statement of its own costs
+    more, here and in the server, than a part of another."""
 
     questions: tuple[tuple[Query[Any], Question], ...]
+    statements: tuple[Statement, ...]
+    places: tuple[tuple[int, int | None], ...]
+    """For each statement of the questions, in their order, the one it is sent in and which part of it that is."""
 
     @classmethod
     def of(cls, queries: Sequence[Query[Any]], person: Person) -> "Batch":
-        return cls(tuple((query, _TABLE[type(query)](query, person)) for query in dict.fromkeys(queries)))
-
-    @property
-    def statements(self) -> list[Statement]:
-        return [each for _, question in self.questions for each in question.statements]
+        questions = tuple((query, _TABLE[type(query)](query, person)) for query in dict.fromkeys(queries))
+        asked = [each for _, question in questions for each in question.statements]
+        groups: dict[object, list[int]] = {}
+        for number, each in enumerate(asked):
+            groups.setdefault(each.shape or number, []).append(number)
+        places: list[tuple[int, int | None]] = [(0, None)] * len(asked)
+        sent: list[Statement] = []
+        for members in groups.values():
+            for part, number in enumerate(members):
+                places[number] = (len(sent), part if len(members) > 1 else None)
+            sent.append(_together([asked[number] for number in members]))
+        return cls(questions, tuple(sent), tuple(places))
 
     def answers(self, fetched: Sequence[Fetched]) -> Answers:
         """The answers, from the rows of `statements` in the same order."""
+        split = [_parts(each) if count > 1 else {} for each, count in zip(fetched, self._counts(), strict=True)]
+        apart = [fetched[sent] if part is None else split[sent].get(part, ()) for sent, part in self.places]
         found: dict[Query[Any], Any] = {}
         start = 0
         for query, question in self.questions:
             end = start + len(question.statements)
-            found[query] = question.read(fetched[start:end])
+            found[query] = question.read(apart[start:end])
             start = end
         return Answers(found)
+
+    def _counts(self) -> list[int]:
+        """How many statements were sent in each."""
+        held = Counter(sent for sent, _ in self.places)
+        return [held[number] for number in range(len(self.statements))]
+
+
+def _together(members: Sequence[Statement]) -> Statement:
+    if len(members) == 1:
+        return members[0]
+    return Statement(together(tuple(each.sql for each in members)), together_values([each.values for each in members]))
+
+
+def _parts(fetched: Fetched) -> dict[int, Fetched]:
+    """The rows of statements that went together, by the number in their last column."""
+    return {part: list(found) for part, found in groupby(fetched, key=itemgetter(-1))}

@@ -5,7 +5,7 @@ data. Values travel as parameters.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from itertools import product
@@ -24,6 +24,8 @@ RECORD_COLUMNS = (
     " t.retired_at"
 )
 
+USER = "user"
+"""The parameter that every statement about a user is routed by."""
 LIVE = "t.retired is null"
 KNOWN = "t.seq <= %(known)s and (t.retired is null or t.retired > %(known)s)"
 EVER = "true"
@@ -86,6 +88,43 @@ def statement(name: str, **gaps: str) -> str:
     for gap, filling in gaps.items():
         text = text.replace(f"{{{gap}}}", filling)
     return text
+
+
+@cache
+def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
+    """The statement with $1 for its first parameter, and the parameters' names; the driver reads no more into it."""
+    names: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        if match[1] not in names:
+            names.append(match[1])
+        return f"${names.index(match[1]) + 1}"
+
+    return re.sub(r"%\((\w+)\)s", number, sql), tuple(names)
+
+
+@cache
+def together(statements: tuple[str, ...]) -> str:
+    """Statements with the same columns as one, whose last column says which of them a row is from. Their rows follow each
+    other in order, because no session here works on a statement in parallel."""
+    return "\nunion all\n".join(
+        f"select part_{place}.*, {place} as part from (\n{_own(text, place)}\n) part_{place}"
+        for place, text in enumerate(statements)
+    )
+
+
+def together_values(values: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """The parameters of statements that go together; all are of one user."""
+    return {own(name, place): value for place, each in enumerate(values) for name, value in each.items()}
+
+
+def own(name: str, place: int) -> str:
+    """What a parameter is called in the statement at that place of several."""
+    return name if name == USER else f"{name}_{place}"
+
+
+def _own(text: str, place: int) -> str:
+    return re.sub(r"%\((\w+)\)s", lambda match: f"%({own(match[1], place)})s", text)
 
 
 def wiping() -> tuple[str, ...]:
