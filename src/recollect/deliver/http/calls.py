@@ -48,6 +48,7 @@ CALLS: Mapping[str, tuple[Route, ...]] = {
         ("DELETE", _USER),
         *(("DELETE", f"{_USER}/{shelf}/{{id}}") for shelf in (*_SHELVES, "turns")),
     ),
+    "seed": (("POST", f"{_USER}/seed"),),
     "merge": (("POST", f"{_USER}/entities/merge"),),
     "split": (("POST", f"{_USER}/entities/split"),),
     "audit": (("GET", f"{_USER}/audit"),),

@@ -134,6 +134,12 @@ class ForgetRequest(Strict):
     dry_run: bool = Field(False, description="Only say what would be forgotten.")
 
 
+class SeedRequest(Strict):
+    """A profile that is known beforehand, a fact a line."""
+
+    facts: Annotated[list[Annotated[str, Field(max_length=2_000)]], Field(min_length=1, max_length=1_000)]
+
+
 class MergeRequest(Strict):
     """References or ids of entities that are one; the first stays."""
 
