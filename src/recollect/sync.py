@@ -123,6 +123,7 @@ class Recollect(Blocking[Async]):
     work_status = blocking(Async.work_status)
     retry = blocking(Async.retry)
     progress = blocking(Async.progress)
+    seed = blocking(Async.seed)
     merge = blocking(Async.merge)
     split = blocking(Async.split)
     audit = blocking(Async.audit)

@@ -13,14 +13,14 @@ from recollect.assemble.recipe import Recipe
 from recollect.beside.base import Beside
 from recollect.clock import Clock
 from recollect.ingest.record import Indexer
-from recollect.process import auditing, embed, names, who, wiring
+from recollect.process import auditing, embed, names, seeding, who, wiring
 from recollect.process.auditing import Audit
 from recollect.process.services import Receipts, Services, Vectors
 from recollect.process.steps import STEPS
 from recollect.recall.searching import Recaller
 from recollect.shelves import Shelves
 from recollect.store.base import Store, UserKey
-from recollect.types import Entity
+from recollect.types import Entity, Memory, Profile
 from recollect.work import cursors
 from recollect.work.hints import Hints
 from recollect.work.progress import SessionState, session_state
@@ -46,6 +46,9 @@ class Workshop(Shelves):
 
     @abstractmethod
     async def users(self) -> list[str]: ...
+
+    @abstractmethod
+    async def user(self, user: str) -> Profile: ...
 
     async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
         """Runs all work that is due now, for one user or for every user of the tenant."""
@@ -84,6 +87,14 @@ class Workshop(Shelves):
     async def progress(self, *, user: str, persona: str | None = None) -> SessionState:
         """How far the conversation with a persona has come: counts, last message, rolling summary, upkeep."""
         return await session_state(self._user(user), persona=persona)
+
+    async def seed(self, *, user: str, facts: Sequence[str]) -> list[Memory]:
+        """A profile that is known beforehand, a fact a line; the memories that were new, marked as `seeded_profile`."""
+        profile = await self.user(user)
+        made = await seeding.seed(
+            self._user(user), facts, zone=profile.zone, index=self._indexer(), alike=names.alike, now=self._clock()
+        )
+        return list(made)
 
     async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
         """Makes these entities one, the first of them; every memory, card and alias follows."""

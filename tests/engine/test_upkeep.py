@@ -198,22 +198,6 @@ async def test_an_audit_sees_what_is_wrong(memory: Recollect, clock: FakeClock, 
     assert found.unsupported.rate == 1 / found.memories
 
 
-async def test_what_was_seeded_is_marked_and_can_be_superseded(memory: Recollect, talk: Talk) -> None:
-    seeded = await memory.remember(
-        user="ana",
-        text="Lives in Austin",
-        source="seeded_profile",
-        key="profile|person|user|fact|home",
-        attribute="home",
-        value="Austin",
-        entities=("person:user", "place:austin"),
-    )
-    await talk.user_says("I moved to Denver.")
-    await talk.settle()
-    [before] = [m for m in await memory.memories(user="ana") if m.id == seeded.id]
-    assert (before.source, before.valid_to is not None) == ("seeded_profile", True)
-
-
 async def test_a_catalog_hint_is_only_a_hint(memory: Recollect, talk: Talk) -> None:
     await talk.user_says("I live in Austin.")
     await talk.settle()

@@ -46,6 +46,21 @@ CARDS = st.tuples(st.sampled_from(["4", "51", "55", "2221"]), st.integers(0, 10*
         ("我的密码是abc12345", "password"),
         ("the pin for my card is 4821", "pin"),
         ("my ssn is 219-09-9999", "ssn"),
+        ("redis://:k1ngfisher@cache:6379/0", "token"),
+        ("https://shop.example/reset/token/Zx81kPq02LmNv77aQwErTy", "token"),
+        ("the activation code is QX7TR-88KLM-2PPVW-ZZ19A", "token"),
+        ("MIIEpAIBAAKCAQEA2mKqH0bq6m1yXq9rV0tLw0Zq3nW8cYb5uJ", "token"),
+        ("my 2fa backup codes are 9f2k-77dp 3m1x-q8zt", "token"),
+        ("SERVICE_SECRET=aBcDeFgH/K7JKLMNO/pQrStUvWxYzAbCd", "token"),
+        ("I set my router password to Quartz!Lamp", "password"),
+        ("sign in with user lena and password mangoes44", "password"),
+        ("login is admin / Autumn2031!", "password"),
+        ("type Falcon93 as the password", "password"),
+        ('password: "seven green lanterns drifting"', "password"),
+        ("the gate code's 8842#", "pin"),
+        ("the locker combination is 31-7-22", "pin"),
+        ("5105 1051 0510 5100 is my card", "card"),
+        ("pay with 4012.8888.8888.1881", "card"),
         (f"recovery phrase: {' '.join(['river', 'apple', 'stone'] * 4)}", "seed_phrase"),
     ],
 )
@@ -70,6 +85,16 @@ def test_secrets_are_found_by_kind(text: str, kind: str) -> None:
         "antidisestablishmentarianismandmore of that",
         "The secret is: never stop learning.",
         "My pin collection is huge",
+        "Sign in with your user name and password first",
+        "I changed my password to something longer",
+        "Use a sentence as the password, not a word",
+        "the product code of the lamp is on the box",
+        "log in / sign up is on the left",
+        "the combination of basil and tomato is great",
+        "The door code changed, ask Tom",
+        "read https://blog.example/keys/how-to-choose-good-house-keys",
+        "password = request.form['password']",
+        "the serial number of the episode is 4",
     ],
 )
 def test_ordinary_talk_holds_no_secret(text: str) -> None:
@@ -80,7 +105,7 @@ def test_ordinary_talk_holds_no_secret(text: str) -> None:
 def test_cards_are_found_and_one_wrong_digit_is_not_a_card(card: str, between: str) -> None:
     shown = between.join(card[i : i + 4] for i in range(0, 16, 4))
     wrong = shown[:-1] + str((int(shown[-1]) + 1) % 10)
-    if len(set(card)) > 2:
+    if len(set(card)) > 1:
         assert kinds(f"it is {shown}, thanks") == ["card"]
     assert "card" not in kinds(f"it is {wrong}, thanks")
 

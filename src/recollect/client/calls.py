@@ -392,6 +392,10 @@ class Client(Custody):
         noun: Any = NOUNS[answer["kind"]]
         return adapter(list[noun]).validate_python(answer["versions"])
 
+    async def seed(self, *, user: str, facts: Sequence[str]) -> list[Memory]:
+        """A profile that is known beforehand, a fact a line; the memories that were new, marked as `seeded_profile`."""
+        return await self._service.ask("POST", _user(user, "seed"), list[Memory], json={"facts": list(facts)})
+
     async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
         """Makes these entities one, the first of them; every memory, card and alias follows."""
         body = {"entities": list(entities)}

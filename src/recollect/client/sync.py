@@ -65,6 +65,7 @@ class SyncClient(Blocking[Client]):
     settle = blocking(Client.settle)
     work_status = blocking(Client.work_status)
     retry = blocking(Client.retry)
+    seed = blocking(Client.seed)
     merge = blocking(Client.merge)
     split = blocking(Client.split)
     audit = blocking(Client.audit)

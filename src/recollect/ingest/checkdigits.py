@@ -14,7 +14,7 @@ _ISSUERS: Final = re.compile(
 
 def is_card(digits: str) -> bool:
     """A payment card: an issuer's range with its length, and a Luhn check digit that holds."""
-    if _ISSUERS.fullmatch(digits) is None or len(set(digits)) <= 2:
+    if _ISSUERS.fullmatch(digits) is None or len(set(digits)) == 1:
         return False
     doubled = (int(sign) * (1 + place % 2) for place, sign in enumerate(reversed(digits)))
     return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0

@@ -41,6 +41,8 @@ _PASSWORD: Final = _TABLE.compiled("{{password}}")
 _SEPARATOR, _NAME_BEFORE, _VALUE_AFTER = map(_TABLE.pattern, ("separator", "name_before", "value_after"))
 _SLASHED, _FLAG, _HEADER = map(_TABLE.pattern, ("slashed", "flag", "header"))
 _URL_LOGIN, _MY_KEY, _LONG_RUN, _UUID = map(_TABLE.pattern, ("url_login", "my_key", "long_run", "uuid"))
+_SIGN_IN, _SET_TO, _QUOTED, _PATH = map(_TABLE.pattern, ("sign_in", "set_to", "quoted", "path"))
+_LICENCE, _BACKUP_CODES, _COMBINATION = map(_TABLE.pattern, ("licence", "backup_codes", "combination"))
 _SPOKEN, _PIN, _SEED = map(_TABLE.pattern, ("spoken", "pin", "seed"))
 _PLACEHOLDER, _WORDY = map(_TABLE.pattern, ("placeholder", "wordy"))
 _SSN, _SSN_SAID, _CARD, _IBAN = map(_TABLE.pattern, ("ssn", "ssn_said", "card", "iban"))
@@ -108,6 +110,13 @@ def _named(text: str) -> Iterator[Secret]:
             if sure or _like_a_value(value, password=pattern is _HEADER, quoted=False):
                 start, end = found.span(group)
                 yield Secret(start, end - _trailing(value), "token")
+    for found in _PATH.finditer(text):
+        if _like_a_value(found["value"], password=False, quoted=False):
+            yield Secret(*found.span("value"), "token")
+    for pattern in (_LICENCE, _BACKUP_CODES):
+        for found in pattern.finditer(text):
+            if any(c.isdigit() for c in found["value"]) or found["value"].count("-") >= 3:
+                yield Secret(*found.span("value"), "token")
     if re.search(r"key|secret|token|auth", text, re.IGNORECASE):
         for found in _UUID.finditer(text):
             yield Secret(found.start(), found.end(), "token")
@@ -132,6 +141,18 @@ def _spoken(text: str) -> Iterator[Secret]:
         end -= _trailing(value)
         if end - start >= 3 and _spoken_value(text[start:end], rest=text[end : end + 40]):
             yield Secret(start, end, "password")
+    for pattern in (_SIGN_IN, _SET_TO):
+        for found in pattern.finditer(text):
+            start, end = found.span(found.lastgroup or "value")
+            end -= _trailing(text[start:end])
+            if _odd(text[start:end]):
+                yield Secret(start, end, "password")
+    for found in _QUOTED.finditer(text):
+        if _PLACEHOLDER.match(found["value"]) is None and found["value"].lower() not in _NOT_PASSWORDS:
+            yield Secret(*found.span("value"), "password")
+    for found in _COMBINATION.finditer(text):
+        if sum(sign.isdigit() for sign in found["value"]) >= 3:
+            yield Secret(*found.span("value"), "pin")
     for found in _PIN.finditer(text):
         yield Secret(*found.span("value"), "pin")
     for found in _SEED.finditer(text):
@@ -170,12 +191,23 @@ def _like_a_value(value: str, *, password: bool, quoted: bool) -> bool:
         return quoted and len(value) >= 20 and mixed and "." not in value and "-" not in value
     if len(value) < 8 or "://" in value or (value.startswith(("/", "./", "#")) and not _random(value)):
         return False
+    if digits == 1:
+        return mixed and len(value) >= 20 and re.search(r"[a-z]{8}", value) is None
     return digits >= 2 and any(c.isalpha() for c in value) and (len(value) >= 12 or mixed)
+
+
+def _odd(value: str) -> bool:
+    """Whether a word is none that a sentence would hold: letters with digits or signs, or a capital inside."""
+    if len(value) < 4 or value.lower() in _NOT_PASSWORDS or _PLACEHOLDER.match(value):
+        return False
+    letters = any(c.isalpha() for c in value)
+    signs = any(not c.isalnum() and c not in "-'’./:" for c in value)
+    return letters and (any(c.isdigit() for c in value) or signs or any(c.isupper() for c in value[1:]))
 
 
 def _spoken_value(value: str, *, rest: str) -> bool:
     """Whether the word after "my password is" is the password itself."""
-    if value.lower() in _NOT_PASSWORDS or _PLACEHOLDER.match(value):
+    if value.lower() in _NOT_PASSWORDS or _PLACEHOLDER.match(value) or re.match(r"[a-z_.]+[(\[]", value):
         return False
     if any(c.isdigit() for c in value):
         return re.fullmatch(r"\d{1,2}(?:[-–]\d{1,2})?\+?", value) is None

@@ -25,7 +25,7 @@ _TABLE: Final = PatternTable.read("recollect.process", "closing.toml")
 _DROPPED, _MISSED, _PENDING, _QUESTION = map(_TABLE.pattern, ("dropped", "missed", "pending", "question"))
 _OWN_PAST, _BARE_PAST, _STATE, _HERE = map(_TABLE.pattern, ("own_past", "bare_past", "state", "here"))
 _GENERIC, _DENIED, _ABSENT, _NOT_BAD = map(_TABLE.pattern, ("generic", "denied", "absent", "not_bad"))
-_ARRIVES, _PARTICIPLE, _HANDED = map(_TABLE.pattern, ("arrives", "participle", "handed"))
+_ARRIVES, _PARTICIPLE, _HANDED, _NOUN_DONE = map(_TABLE.pattern, ("arrives", "participle", "handed", "noun_done"))
 _LIGHT: Final = frozenset(_TABLE.texts("words", "light"))
 _FINISHING: Final = frozenset(_TABLE.texts("words", "finishing"))
 _GROUPS: Final = tuple(frozenset(line.split()) for line in _TABLE.texts("synonyms", "groups"))
@@ -102,6 +102,9 @@ def _finished(loop: OpenLoop, plain: str, *, stems: Stems) -> bool:
         return False
     if any(pattern.search(plain) for pattern in (_STATE, _PARTICIPLE, _ARRIVES)):
         return True
+    noun = _NOUN_DONE.match(plain)
+    if noun is not None and _same_doing(noun["verb"], loop.text, stems=stems):
+        return True
     own = _OWN_PAST.search(plain)
     if own is not None and _is_past(own["verb"]):
         return _same_doing(own["verb"], loop.text, stems=stems)
@@ -131,10 +134,11 @@ def _any_past(plain: str) -> bool:
 
 
 def _quits(loop: str, plain: str) -> bool:
-    """ "I quit smoking" keeps the promise to quit smoking."""
-    giving = r"\b(?:quit|stop|give up)"
-    return (
-        re.search(giving, loop, re.IGNORECASE) is not None and re.search(r"\bquit|stopped|gave up\b", plain) is not None
+    """ "I quit smoking" keeps the promise to quit smoking, "membership cancelled" the one to cancel it."""
+    giving = ((r"\b(?:quit|stop|give up)", r"\b(?:quit|stopped|gave up)\b"), (r"\bcancel", r"\bcancel"))
+    return any(
+        re.search(wanted, loop, re.IGNORECASE) is not None and re.search(did, plain, re.IGNORECASE) is not None
+        for wanted, did in giving
     )
 
 

@@ -179,7 +179,11 @@ def _concerns(rest: str, *, known: frozenset[str], stems: Stems, otherwise: bool
     named = [stem for stem in stems(cut) if stem not in _LIGHT and not stem.endswith("ly") and stem not in _MANNER]
     if not named:
         return otherwise
-    return named[-1] in known or bool(_domains(frozenset(named[-1:])) & _domains(known))
+    if named[-1] in known or any(named[-1][:5] == stem[:5] and len(stem) > 4 for stem in known):
+        return True
+    # "The chess game" is one thing of chess: its end is not chess's.
+    part = len(named) > 1 and re.match(r"\W*the\b", rest, re.IGNORECASE) is not None
+    return not part and bool(_domains(frozenset(named[-1:])) & _domains(known))
 
 
 def _named_place(phrase: str) -> bool:

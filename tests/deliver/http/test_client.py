@@ -224,6 +224,14 @@ async def test_work_is_run_and_shown(embedded: Running, clock: FakeClock) -> Non
         assert await client.work_status(user="ana") == await embedded.memory.work_status(user="ana")
 
 
+async def test_a_profile_can_be_seeded(service: Running) -> None:
+    async with service.client() as client:
+        made = await client.seed(user="ana", facts=["home: Austin", "Allergic to peanuts"])
+        assert {one.source for one in made} == {"seeded_profile"}
+        assert await client.memories(user="ana") == await service.memory.memories(user="ana")
+        assert await client.seed(user="ana", facts=["home: Austin"]) == []
+
+
 async def test_who_is_who_can_be_corrected(service: Running, clock: FakeClock) -> None:
     async with service.client() as client:
         for name in ("Mukesh", "Makesh"):

@@ -309,6 +309,13 @@ COMMANDS: tuple[Command, ...] = (
         examples=("recollect progress --user ana --persona nikita",),
     ),
     Command(
+        name="seed",
+        topic="Memory",
+        run=working.seed,
+        calls=("seed",),
+        sketches=("recollect seed profile.txt --user ana", "echo 'Lives in Austin' | recollect seed - --user ana"),
+    ),
+    Command(
         name="merge",
         topic="Memory",
         run=working.merge,

@@ -1,5 +1,5 @@
 """Commands for the work behind the answers: settle, work with its status and retry, and what it learnt: progress, audit,
-merge, split, reindex."""
+seed, merge, split, reindex."""
 
 import signal
 from collections.abc import Mapping
@@ -108,6 +108,26 @@ def audit(call: Call, *, user: User) -> None:
     with call.memory() as memory:
         found = memory.run(memory.engine.audit(user=user))
     call.answer(found, lambda: _audit(found))
+
+
+def seed(
+    call: Call,
+    *,
+    file: Annotated[
+        typer.FileText, typer.Argument(metavar="FILE", help="A fact a line; - reads standard input.", encoding="utf-8")
+    ],
+    user: User,
+) -> None:
+    """Take in a profile that is known beforehand.
+
+    A line may be said ("I live in Austin"), told ("Lives in Austin") or filled in ("home: Austin"). What is known already, or
+    what the user has said otherwise, is left out; the same file again changes nothing.
+    """
+    with call.memory(create=True) as memory:
+        made = memory.run(memory.engine.seed(user=user, facts=file.read().splitlines()))
+    held_back = sum(one.status == "QUARANTINED" for one in made)
+    note = f", {held_back} of them held back for review" if held_back else ""
+    call.answer(made, lambda: f"{len(made)} memories written{note}")
 
 
 def merge(

@@ -54,6 +54,7 @@ CALLS: Mapping[str, tuple[Route, ...]] = {
     "review": (("POST", f"{_USER}/memories/{{id}}/review"),),
     "events": (("GET", f"{_USER}/events"), ("GET", "/v1/events")),
     "scrub": (("POST", "/v1/scrub"),),
+    "seed": (("POST", f"{_USER}/seed"),),
     "merge": (("POST", f"{_USER}/entities/merge"),),
     "split": (("POST", f"{_USER}/entities/split"),),
     "audit": (("GET", f"{_USER}/audit"),),

@@ -153,6 +153,12 @@ class Review(Strict):
     approve: bool = Field(description="Whether it is used from now on; otherwise it is archived.")
 
 
+class SeedRequest(Strict):
+    """A profile that is known beforehand, a fact a line."""
+
+    facts: Annotated[list[Annotated[str, Field(max_length=2_000)]], Field(min_length=1, max_length=1_000)]
+
+
 class MergeRequest(Strict):
     """References or ids of entities that are one; the first stays."""
 

@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from recollect.deliver.http.models import Done, MergeRequest, Name, SplitRequest, reply
-from recollect.deliver.http.subjects import Administering, Changing, Reading
+from recollect.deliver.http.models import Done, MergeRequest, Name, SeedRequest, SplitRequest, reply
+from recollect.deliver.http.subjects import Administering, Changing, Reading, Writing
 from recollect.process.auditing import Audit
-from recollect.types import Entity
+from recollect.types import Entity, Memory
 from recollect.work.progress import SessionState
 from recollect.work.status import Status
 from recollect.work.worker import Settled
@@ -64,6 +64,12 @@ async def progress(subject: Reading, persona: Annotated[Name | None, Query()] = 
 async def audit(subject: Reading) -> Response:
     """What share of the user's memory is doubled, unsupported, stale, held back, or secret."""
     return reply(await subject.memory.audit(user=subject.user), Audit)
+
+
+@router.post("/v1/users/{user}/seed", response_model=list[Memory])
+async def seed(subject: Writing, body: SeedRequest) -> Response:
+    """A profile that is known beforehand; the memories that were new."""
+    return reply(await subject.memory.seed(user=subject.user, facts=body.facts), list[Memory])
 
 
 @router.post("/v1/users/{user}/entities/merge", response_model=Entity)
