@@ -397,6 +397,10 @@ class Recollect(Custody):
         """The user who is linked to it, if any."""
         return await linking.resolve(self._store.catalog, self._tenant, channel, external_id)
 
+    async def linked(self) -> list[str]:
+        """The users that something is linked to, those linked last first."""
+        return await linking.linked(self._store.catalog, self._tenant)
+
     async def head(self, *, user: str) -> int:
         """The newest entry of the user's log; 0 for a user of whom nothing was ever written."""
         query = Head()

@@ -7,6 +7,7 @@ never dropped: their tools' output is shortened, then the longest of their texts
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from recollect.assemble.candidate import Desk
@@ -46,13 +47,14 @@ class Plan:
 class Past:
     """The turns before the message, ready to be planned for any budget."""
 
-    __slots__ = ("_costs", "_firsts", "_least", "_most", "_must", "_order", "beyond", "left", "rules", "shown")
+    __slots__ = ("_cap", "_costs", "_firsts", "_least", "_most", "_must", "_order", "beyond", "left", "rules", "shown")
 
     def __init__(self, desk: Desk, *, empty: bool = False) -> None:
         rules = desk.recipe.history
         turns, foreign = ([], []) if empty else _of_this_lane(desk.material)
         shown, left = exchanges(turns, desk)
         self.rules = rules
+        self._cap = desk.recipe.history_group.cap
         self.shown = shown
         self._firsts = frozenset(_first(shown, desk.material, rules.keep_first))
         inside = [i for i in range(len(shown)) if i >= len(shown) - rules.window or i in self._firsts]
@@ -100,8 +102,8 @@ class Past:
     def _steady(self, budget: int) -> Plan | None:
         """The longest plan that begins where a step begins, every turn cut alike, whatever the others are.
 
-        A step of more than two thirds of the budget is halved, so that about a third of what fits stays: conversations
-        of long turns take smaller ones.
+        Where a step of turns would be more than two thirds of the budget, as in conversations of long turns, the steps are
+        of tokens instead, half of the cap, counted from where the window begins.
         """
         inside = sorted((*self._must, *self._order))
         cuts = {i: _within(self.shown[i], self.rules.turn) for i in inside}
@@ -109,14 +111,28 @@ class Past:
         step, total = self.rules.step, sum(costs)
         if total <= budget and len(self.shown) < self.rules.window:
             return self._costed(cuts)
-        while step > 1 and 3 * step * total > 2 * budget * len(inside):
-            step //= 2
+        if 3 * step * total <= 2 * budget * len(inside):
+            steps = [self.shown[i].turn.number // step for i in inside]
+        else:
+            steps = self._by_tokens(inside, costs, budget=budget)
         for place in range(1, len(inside) - self.rules.minimum + 1):
             total -= costs[place - 1]
-            before, here = self.shown[inside[place - 1]].turn, self.shown[inside[place]].turn
-            if total <= budget and before.number // step != here.number // step:
+            if total <= budget and steps[place - 1] != steps[place]:
                 return self._costed({i: cuts[i] for i in inside[place:]})
         return None
+
+    def _by_tokens(self, inside: Sequence[int], costs: Sequence[int], *, budget: int) -> list[int]:
+        """In which step of tokens each turn stands. A window that is full is counted from where one of its steps of turns
+        begins: its oldest turn is another one every time.
+        """
+        stride = self._cap // 2
+        while stride > 1 and 5 * stride > 4 * budget:
+            stride = stride * 2 // 3
+        numbers = [self.shown[i].turn.number // self.rules.step for i in inside]
+        full = len(self.shown) >= self.rules.window
+        begin = next((i for i in range(1, len(inside)) if numbers[i] != numbers[i - 1]), 0) if full else 0
+        before = list(accumulate(costs[begin:], initial=0))
+        return [-1] * begin + [tokens // stride for tokens in before[:-1]]
 
     def _squeezed(self, budget: int) -> Plan:
         """Only the minimum, shortened: tools first, then the longest texts, the newest last."""

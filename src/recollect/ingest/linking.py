@@ -26,6 +26,12 @@ async def resolve(catalog: Catalog, tenant: str, channel: str, external_id: str)
     return str(json.loads(found[0].body)["user"]) if found else None
 
 
+async def linked(catalog: Catalog, tenant: str) -> list[str]:
+    """Every user that something is linked to, those linked last first."""
+    found = sorted(await catalog.documents(tenant, KIND), key=lambda one: one.recorded_at, reverse=True)
+    return list(dict.fromkeys(str(json.loads(document.body)["user"]) for document in found))
+
+
 async def unlink(catalog: Catalog, tenant: str, channel: str, external_id: str) -> bool:
     return await catalog.delete(tenant, KIND, _name(tenant, channel, external_id))
 

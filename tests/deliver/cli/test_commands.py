@@ -13,7 +13,7 @@ from recollect.deliver.cli.commands import COMMANDS, Command
 from tests.deliver.cli.running import CommandLine
 
 # Calls that are no command: the life of an open engine, and the log's head, which every context shows.
-WITHOUT_COMMAND = {"open", "close", "flush", "for_tenant", "acting", "user_store", "head", "working"}
+WITHOUT_COMMAND = {"open", "close", "flush", "for_tenant", "acting", "linked", "user_store", "head", "working"}
 
 
 def public_calls() -> set[str]:

@@ -128,6 +128,74 @@ async def test_a_turn_handed_to_somebody_who_leaves_is_handed_on() -> None:
     assert await asyncio.wait_for(turns.take(), 1)
 
 
+async def test_a_turn_is_not_lost_on_somebody_whose_patience_has_just_ended() -> None:
+    """Cancelled, and not gone yet: nobody is told in between."""
+    turns = Turns(1, waiting=2, patience=60)
+    assert await turns.take()
+    older, newest = (asyncio.create_task(turns.take()) for _ in range(2))
+    await asyncio.sleep(0)
+    newest.cancel()
+    turns.give()
+    assert await older
+    turns.give()
+    await asyncio.gather(newest, return_exceptions=True)
+    assert await asyncio.wait_for(turns.take(), 1)
+
+
+@given(st.lists(st.sampled_from(["ask", "give up", "done", "let run"]), min_size=30, max_size=80))
+def test_whatever_they_do_the_turns_are_all_there_in_the_end(deeds: list[str]) -> None:
+    async def play() -> None:
+        turns = Turns(2, waiting=4, patience=60)
+        asking: list[asyncio.Task[bool]] = []
+        held = 0
+        for deed in deeds:
+            if deed == "ask":
+                asking.append(asyncio.create_task(turns.take()))
+            elif deed == "give up" and asking:
+                asking[-1].cancel()
+            elif deed == "done" and held:
+                held -= 1
+                turns.give()
+            else:
+                await asyncio.sleep(0)
+            for task in [task for task in asking if task.done()]:
+                asking.remove(task)
+                held += not task.cancelled() and task.result()
+        while asking or held:
+            if held:
+                held -= 1
+                turns.give()
+            await asyncio.sleep(0)
+            for task in [task for task in asking if task.done()]:
+                asking.remove(task)
+                held += not task.cancelled() and task.result()
+        assert [await turns.take(), await turns.take()] == [True, True]
+        last = asyncio.create_task(turns.take())
+        await asyncio.sleep(0)
+        assert not last.done(), "and no more than those"
+        last.cancel()
+
+    asyncio.run(play())
+
+
+async def test_patience_is_short_once_the_queue_does_not_empty() -> None:
+    now = 0.0
+    turns = Turns(1, waiting=4, patience=2.0, now=lambda: now)
+    assert await turns.take()
+    waiting = [asyncio.create_task(turns.take()) for _ in range(2)]
+    await asyncio.sleep(0)
+    now = 2.0
+    assert turns.patience == 2.0, "a burst may last as long as who came with it waits"
+    now = 2.1
+    assert turns.patience == pytest.approx(0.2)
+    turns.give()
+    turns.give()
+    assert await asyncio.gather(*waiting) == [True, True]
+    assert turns.patience == pytest.approx(0.2), "there was always somebody waiting"
+    turns.give()
+    assert turns.patience == 2.0
+
+
 async def test_who_waits_too_long_is_told_so(tmp_path: Path, clock: FakeClock) -> None:
     settings = QUICK.model_copy(update={"concurrency": 1, "waiting": 5, "patience_seconds": 0.01})
     async with running(str(tmp_path / "m"), settings=settings, clock=clock) as service:

@@ -325,7 +325,7 @@ async def test_the_prompt_is_made_anew_after_text_after_its_session_and_at_midni
         today = await heard()
         assert "[TODAY SO FAR]" in today, "after the text session, with what was made of it"
         assert "Current date: Monday, March 2, 2026" in today
-        midnight = line._kept[NUMBER].prompt.valid_until
+        midnight = line._kept["ana"].prompt.valid_until
         assert midnight.isoformat() == "2026-03-02T15:00:00+00:00", "the user's own midnight"
         clock.tick(seconds=(midnight - clock()).total_seconds())
         ran_out = await heard()
@@ -333,3 +333,62 @@ async def test_the_prompt_is_made_anew_after_text_after_its_session_and_at_midni
         assert "Current date:" not in ran_out
         await line.refresh()
         assert "Current date: Tuesday, March 3, 2026" in await heard(), "made anew at midnight"
+
+
+@pytest.mark.req("R0.12")
+async def test_a_service_that_was_started_a_moment_ago_knows_its_callers(
+    open_lines: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prompts are made at the start; after that a ring builds none, whether the caller is linked or known by the number."""
+    memory, line = open_lines.memory, open_lines.app.state.channels.line
+    await memory.link("ana", "phone", NUMBER)
+    for user in ("ana", "voice:user:+1", "never calls"):
+        await memory.record(Turn(user, "user", "I adopted a cat.", persona="nikita", at=clock()))
+    await line.warm()
+    assert set(line._kept) == {"ana", "voice:user:+1"}
+
+    async def fail(**asked: object) -> None:
+        raise AssertionError("no context is built while it rings")
+
+    monkeypatch.setattr(line._memory, "context", fail)
+    async with open_lines.http() as http:
+        for number in (NUMBER, "+1"):
+            assert (await ring(http, number=number)).json()["dynamic_variables"]["known_caller"] == "true"
+
+
+@pytest.mark.req("R0.12")
+async def test_a_prompt_that_came_too_late_is_there_for_the_next_ring(
+    open_lines: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, line = open_lines.memory, open_lines.app.state.channels.line
+    await memory.record(Turn(f"voice:user:{NUMBER}", "user", "I adopted a cat.", persona="nikita", at=clock()))
+    slow, context = asyncio.Event(), line._memory.context
+
+    async def wait(**asked: Any) -> object:
+        await slow.wait()
+        return await context(**asked)
+
+    monkeypatch.setattr(line._memory, "context", wait)
+    monkeypatch.setattr(line, "_deadline", 0.05)
+    async with open_lines.http() as http:
+        assert (await ring(http)).json()["dynamic_variables"]["known_caller"] == "false"
+        slow.set()
+        await line.settled()
+        assert (await ring(http)).json()["dynamic_variables"]["known_caller"] == "true"
+
+
+async def test_a_number_that_is_linked_means_that_user_from_then_on(open_lines: Running, clock: FakeClock) -> None:
+    memory, line = open_lines.memory, open_lines.app.state.channels.line
+    for user, loop in ((f"voice:user:{NUMBER}", "Ask about the xyzzy"), ("ana", "Ask about the plugh")):
+        await memory.add("loop", user=user, text=loop, persona="nikita")
+    async with open_lines.http(await open_lines.key()) as http:
+        assert "xyzzy" in (await ring(http)).text
+        body = {"user": "ana", "channel": "phone", "external_id": NUMBER}
+        assert (await http.post("/v1/links", json=body)).status_code == 204
+        assert "plugh" in (await ring(http)).text
+        assert "xyzzy" not in (await ring(http)).text
+        await memory.add("loop", user="voice:user:+1", text="Ask about the frobnitz", persona="nikita")
+        assert "frobnitz" in (await ring(http, number="+1")).text
+        await memory.link("ana", "phone", "+1")
+        await line.refresh()
+        assert "plugh" in (await ring(http, number="+1")).text, "linked by another process, seen by the refreshing"

@@ -172,12 +172,13 @@ def _life(lifespan: Lifespan | None) -> Lifespan:
             app.state.mcp,
             upstream.open() if upstream else nullcontext(),
         ):
-            refreshing = asyncio.create_task(keep_fresh(app.state.channels.line))
+            beside = [asyncio.create_task(keep_fresh(app.state.channels.line))] if app.state.channels.has_voice else []
             try:
                 yield
             finally:
-                refreshing.cancel()
-                await asyncio.wait([refreshing])
+                for task in beside:
+                    task.cancel()
+                await asyncio.gather(*beside, return_exceptions=True)
                 await app.state.channels.line.settled()
 
     return life

@@ -88,6 +88,7 @@ IN_PROCESS: Mapping[str, str] = {
     "flush": "the life of an engine",
     "for_tenant": "the key says which tenant",
     "acting": "the key says who acts",
+    "linked": "for channels beside the memory; who is linked to what is asked one by one: resolve",
     "user_store": "a transaction does not leave its process",
     "forget_again": "after a restore, which is done where the files are: recollect restore",
     "worker": "a worker is a process: recollect work",

@@ -17,6 +17,8 @@ class Channels:
     telegram: telegram.Telegram | None
     line: Line
     line_tenant: str
+    has_voice: bool = True
+    """Whether any platform may ring at all."""
 
     @staticmethod
     def of(request: Request) -> "Channels":
@@ -28,6 +30,11 @@ class Channels:
         """Something was recorded of this user."""
         if tenant == self.line_tenant:
             self.line.touched(user)
+
+    def linked(self, *, tenant: str, external_id: str) -> None:
+        """An id of a channel means a user from now on."""
+        if tenant == self.line_tenant:
+            self.line.linked(external_id)
 
     def forgot(self, *, tenant: str, user: str) -> None:
         """Something was forgotten of this user."""
@@ -43,7 +50,13 @@ def channels(service: Service) -> Channels:
         persona=settings.voice_persona,
         lookups=settings.voice_lookups,
     )
-    return Channels(telegram=_telegram(service, settings), line=line, line_tenant=settings.voice_tenant)
+    secrets = (settings.voice_secret, settings.vapi_secret, settings.retell_secret)
+    return Channels(
+        telegram=_telegram(service, settings),
+        line=line,
+        line_tenant=settings.voice_tenant,
+        has_voice=any(secret is not None for secret in secrets),
+    )
 
 
 def _telegram(service: Service, settings: Settings) -> telegram.Telegram | None:

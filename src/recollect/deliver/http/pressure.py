@@ -2,10 +2,14 @@
 
 A service that takes in everything answers everybody late. Here the newest of those who wait goes first: in a burst all
 get their turn within their patience, and under lasting overload those who are served are served soon, while those who
-have waited too long already are told so. First come, first served would give everybody the longest wait.
+have waited too long already are told so. First come, first served would give everybody the longest wait. And once nobody
+was served without waiting for as long as a request is patient, patience is short: a queue that does not empty only adds its
+length to every answer.
 """
 
 import asyncio
+import time
+from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -20,26 +24,35 @@ URGENT = OPEN | (SIGNED - {"/v1/telegram/webhook", "/v1/voice/elevenlabs/post-ca
 """Paths that need no turn: they ask the store for nothing, or at most for a moment. A telephone does not ring twice."""
 
 
+HURRY = 0.1
+"""The share of its patience that a request has under lasting overload."""
+
+Now = Callable[[], float]
+
+
 class Turns:
     """A number of turns, handed to whoever came last among those who wait."""
 
-    def __init__(self, number: int, *, waiting: int, patience: float) -> None:
+    def __init__(self, number: int, *, waiting: int, patience: float, now: Now = time.monotonic) -> None:
         self._free = number
         self._most_waiting = waiting
         self._patience = patience
+        self._now = now
+        self._at_ease = now()
         self._waiting: dict[asyncio.Future[None], None] = {}
 
     async def take(self) -> bool:
         """Whether there is a turn, now or soon enough; who has one gives it back."""
         if self._free:
             self._free -= 1
+            self._at_ease = self._now()
             return True
         if len(self._waiting) >= self._most_waiting:
             return False
         mine = asyncio.get_running_loop().create_future()
         self._waiting[mine] = None
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self.patience):
                 await mine
         except TimeoutError:
             return self._left(mine)
@@ -51,11 +64,20 @@ class Turns:
 
     def give(self) -> None:
         """Hands the turn on."""
-        if self._waiting:
+        while self._waiting:
             newest, _ = self._waiting.popitem()
-            newest.set_result(None)
-        else:
-            self._free += 1
+            # One whose patience has just ended is cancelled already and has not left yet.
+            if not newest.done():
+                newest.set_result(None)
+                return
+        self._free += 1
+        self._at_ease = self._now()
+
+    @property
+    def patience(self) -> float:
+        """How long who comes now waits: less when there was always somebody waiting for that long."""
+        lasting = self._now() - self._at_ease > self._patience
+        return self._patience * HURRY if lasting else self._patience
 
     def _left(self, mine: "asyncio.Future[None]") -> bool:
         """Nobody waits here any more; True if the turn had been handed over in the same moment."""

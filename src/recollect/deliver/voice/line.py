@@ -1,8 +1,8 @@
 """The telephone line of a memory: rings are answered from prompts kept in this process, ended calls are remembered.
 
-A ring must not wait for anything that can be slow, so what it needs is prepared: after every call and after text from
-the same person, and now and then for all, since other processes write as well. Only a caller who is not kept yet costs a
-look into the store, and no longer than the deadline.
+A ring must not wait for anything that can be slow, so what it needs is prepared: when the service starts, after every call and
+after text from the same person, and now and then for all, since other processes write as well. Only a caller who is not kept
+yet costs a look into the store, and no longer than the deadline.
 """
 
 import asyncio
@@ -29,14 +29,17 @@ CHANNEL: Final = "phone"
 RECIPE: Final = "companion-voice"
 OPENING: Final = "Hello?"
 """What is asked of the memory before anybody has said a word."""
+PHONE: Final = "voice:user:"
+"""What the user is called whose number is linked to nobody: this and the number."""
+NOBODY: Final = "voice:nobody"
 MOST_KEPT: Final = 10_000
+MOST_WARMED: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A person's prompt, and the log's head it was made at."""
 
-    user: str
     prompt: CachedPrompt
     head: int
 
@@ -62,25 +65,33 @@ class Line:
         self._lookup_seconds = lookup_seconds
         self._recipe = _deferred(recipe_book.load(RECIPE))
         self._kept: OrderedDict[str, Kept] = OrderedDict()
-        self._callers: dict[str, set[str]] = {}
+        self._users: dict[str, str] = {}
         self._preparing: dict[str, asyncio.Task[None]] = {}
 
     async def ring(self, caller: str | None) -> Spoken:
         """What to tell the platform about this caller, at once."""
         if caller is None:
             return prompts.unknown()
-        kept = self._kept.get(caller)
-        if kept is None:
-            try:
-                async with asyncio.timeout(self._deadline):
-                    kept = await self._prepare(caller)
-            except (TimeoutError, RecollectError) as error:
-                LOG.warning("a call was answered without memory", extra={"fields": {"reason": type(error).__name__}})
+        kept = None
+        try:
+            async with asyncio.timeout(self._deadline):
+                kept = await self._known(caller)
+        except (TimeoutError, RecollectError) as error:
+            LOG.warning("a call was answered without memory", extra={"fields": {"reason": type(error).__name__}})
         if kept is None:
             return prompts.unknown()
-        if caller in self._kept:
-            self._kept.move_to_end(caller)
         return prompts.deliver(kept.prompt, now=self._clock(), span=span)
+
+    async def _known(self, caller: str) -> Kept | None:
+        """The caller's prompt. One that has to be made first is made to its end, for the next ring, if this one cannot wait."""
+        user = self._users.get(caller) or await self._owner(caller)
+        if user not in self._kept:
+            await asyncio.shield(self._soon(user))
+        kept = self._kept.get(user)
+        if kept is not None:
+            self._kept.move_to_end(user)
+            self._users[caller] = user
+        return kept
 
     async def look_up(self, asked: Asked) -> str:
         """What the memory says to a question during a call. It is always told something, so that the call goes on."""
@@ -113,65 +124,76 @@ class Line:
                 ids = [turn.id for turn in said if turn.id]
             await self._close(user, ids, ended=call.ended)
         if call.person:
-            await self._prepare(call.person)
+            await self._prepare(user)
 
     def touched(self, user: str) -> None:
         """This user's memory has changed: a prompt that is kept for them is made anew, soon."""
-        for caller in self._callers.get(user, ()):
-            if caller not in self._preparing:
-                task = asyncio.get_running_loop().create_task(self._again(caller))
-                self._preparing[caller] = task
-                task.add_done_callback(lambda _, caller=caller: self._preparing.pop(caller, None))
+        if user in self._kept:
+            self._soon(user)
 
     def drop(self, user: str) -> None:
         """Something of this user was forgotten: nothing that was made before is said again."""
-        for caller in list(self._callers.get(user, ())):
-            self._let_go(caller)
-            if caller in self._preparing:
-                self._preparing[caller].cancel()
+        self._kept.pop(user, None)
+        if user in self._preparing:
+            self._preparing[user].cancel()
+
+    def linked(self, caller: str) -> None:
+        """This number means somebody else from now on."""
+        self._users.pop(caller, None)
+
+    async def warm(self) -> None:
+        """Makes the prompts of those who are likely to ring, so that a service that was started a moment ago knows them."""
+        await self._memory.context(user=NOBODY, message=OPENING, recipe=self._recipe, keep=False)
+        people = [
+            *await self._memory.linked(),
+            *(name for name in await self._memory.users() if name.startswith(PHONE)),
+        ]
+        for user in people[:MOST_WARMED]:
+            if user not in self._kept:
+                await self._again(user)
 
     async def refresh(self) -> None:
         """Makes those prompts anew whose users were written to by anybody, or whose day is over."""
         now = self._clock()
-        for caller, kept in list(self._kept.items()):
-            if now >= kept.prompt.valid_until or await self._memory.head(user=kept.user) != kept.head:
-                await self._again(caller)
+        for user, kept in list(self._kept.items()):
+            if now >= kept.prompt.valid_until or await self._memory.head(user=user) != kept.head:
+                await self._again(user)
+        for caller, user in list(self._users.items()):
+            if user not in self._kept or (user.startswith(PHONE) and await self._owner(caller) != user):
+                self._users.pop(caller, None)
 
     async def settled(self) -> None:
         """Returns when no prompt is being made."""
         while self._preparing:
             await asyncio.gather(*self._preparing.values(), return_exceptions=True)
 
-    async def _again(self, caller: str) -> None:
+    def _soon(self, user: str) -> "asyncio.Task[None]":
+        """The making of this user's prompt, begun unless it is under way."""
+        task = self._preparing.get(user)
+        if task is None:
+            task = self._preparing[user] = asyncio.get_running_loop().create_task(self._again(user))
+            task.add_done_callback(lambda _: self._preparing.pop(user, None))
+        return task
+
+    async def _again(self, user: str) -> None:
         try:
-            await self._prepare(caller)
+            await self._prepare(user)
         except RecollectError as error:
             LOG.warning("a prompt could not be made anew", extra={"fields": {"reason": type(error).__name__}})
 
     async def _owner(self, person: str) -> str:
-        return await self._memory.resolve(CHANNEL, person) or f"voice:user:{person}"
+        return await self._memory.resolve(CHANNEL, person) or f"{PHONE}{person}"
 
-    async def _prepare(self, caller: str) -> Kept | None:
-        """The caller's prompt, kept from now on; None for somebody of whom nothing is known."""
-        user = await self._owner(caller)
+    async def _prepare(self, user: str) -> None:
+        """Makes the user's prompt, kept from now on; there is none of somebody of whom nothing is known."""
         head = await self._memory.head(user=user)
         if head == 0:
-            self._let_go(caller)
-            return None
-        kept = Kept(user=user, prompt=await self._render(user), head=head)
-        self._let_go(caller)
-        self._kept[caller] = kept
-        self._callers.setdefault(user, set()).add(caller)
+            self._kept.pop(user, None)
+            return
+        self._kept[user] = Kept(prompt=await self._render(user), head=head)
+        self._kept.move_to_end(user)
         while len(self._kept) > MOST_KEPT:
-            self._let_go(next(iter(self._kept)))
-        return kept
-
-    def _let_go(self, caller: str) -> None:
-        kept = self._kept.pop(caller, None)
-        if kept is not None:
-            self._callers[kept.user].discard(caller)
-            if not self._callers[kept.user]:
-                del self._callers[kept.user]
+            self._kept.popitem(last=False)
 
     async def _render(self, user: str) -> CachedPrompt:
         now = self._clock()
@@ -212,10 +234,12 @@ PAUSE: Final = timedelta(seconds=15)
 
 
 async def keep_fresh(line: Line, *, pause: timedelta = PAUSE) -> None:
-    """Refreshes a line's prompts for as long as the process serves."""
+    """Makes a line's prompts when the process starts and refreshes them for as long as it serves."""
+    due = line.warm
     while True:
-        await asyncio.sleep(pause.total_seconds())
         try:
-            await line.refresh()
+            await due()
         except RecollectError as error:
             LOG.warning("prompts could not be refreshed", extra={"fields": {"reason": type(error).__name__}})
+        due = line.refresh
+        await asyncio.sleep(pause.total_seconds())

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from recollect import pages
 from recollect.deliver.http import paging
+from recollect.deliver.http.channels import Channels
 from recollect.deliver.http.models import (
     Head,
     Linked,
@@ -90,9 +91,10 @@ async def define_persona(tenancy: Administering, id: Name, body: NewPersona) -> 
 
 
 @router.post("/v1/links", status_code=204, tags=["links"])
-async def link(tenancy: Administering, body: NewLink) -> Response:
+async def link(request: Request, tenancy: Administering, body: NewLink) -> Response:
     """From now on this phone number, chat or account id means this user."""
     await tenancy.memory.link(body.user, body.channel, body.external_id)
+    Channels.of(request).linked(tenant=tenancy.tenant, external_id=body.external_id)
     return Response(status_code=204)
 
 
