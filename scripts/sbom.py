@@ -23,6 +23,13 @@ LOCKS = {name: ROOT / "requirements" / f"{name}.lock" for name in ("run", "test"
 _PINNED = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(?P<version>[^ ;\\]+)")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 UNKNOWN = "not declared"
+ELSEWHERE = {
+    "async-timeout": "Apache Software License",
+    "colorama": "BSD License",
+    "pywin32": "Python Software Foundation License",
+    "tzdata": "Apache-2.0",
+}
+"""What packages declare that are installed on other systems or older Pythons only, as read from their wheels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ def licence_of(name: str) -> str:
     try:
         about = metadata.metadata(name)
     except metadata.PackageNotFoundError:
-        return UNKNOWN
+        return ELSEWHERE.get(name, UNKNOWN)
     given = {field: about[field] for field in ("License-Expression", "License") if field in about}
     if "License-Expression" in given:
         return given["License-Expression"]

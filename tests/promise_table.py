@@ -3,7 +3,7 @@
 A test says which promise it keeps, and how often it tries it in one run, by `@pytest.mark.promise("F14", tries=1_000)`; the
 file's name is enough for a fault (`test_f03_…` tries F3 once). A test that learns only while it runs how often it tried
 says so with the fixture `tried`. A control is a test that passes because a protection was
-taken out and the loss was noticed; it carries `control=True`.
+taken out and the loss was noticed; it carries `control=True`. One that needs no store carries `pure=True`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Line:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "promise(name, tries, control): the promise that this test keeps")
+    config.addinivalue_line("markers", "promise(name, tries, control, pure): the promise that this test keeps")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -44,7 +44,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         return
     given: dict[str, Any] = dict(marker.kwargs) if marker else {}
     name = str(marker.args[0]) if marker else f"F{int(fault[1]) if fault else 0}"
-    item.user_properties.append((PROPERTY, [name, given.get("tries", 1), bool(given.get("control"))]))
+    item.user_properties.append(
+        (PROPERTY, [name, given.get("tries", 1), bool(given.get("control")), bool(given.get("pure"))])
+    )
 
 
 @pytest.fixture
@@ -61,14 +63,15 @@ def lines(reports: Iterable[pytest.TestReport]) -> dict[str, Line]:
     """The table's lines by promise; a control is a line of its own."""
     table: dict[str, Line] = {}
     for report in reports:
-        found = cast("tuple[str, int, bool] | None", dict(report.user_properties).get(PROPERTY))
+        found = cast("tuple[str, int, bool, bool] | None", dict(report.user_properties).get(PROPERTY))
         if found is None or (report.when != "call" and not (report.when == "setup" and not report.passed)):
             continue
-        name, tries, is_control = found
+        name, tries, is_control, is_pure = found
         tries = sum(n for key, n in report.user_properties if key == TRIED and isinstance(n, int)) or tries
         line = table.setdefault(f"{name} (control: must be noticed)" if is_control else name, Line())
         backend = _BACKEND.search(report.nodeid)
-        line.stores.add(backend[1] if backend else "postgres" if "postgres" in report.nodeid else "sqlite")
+        if not is_pure:
+            line.stores.add(backend[1] if backend else "postgres" if "postgres" in report.nodeid else "sqlite")
         line.tests += 1
         line.tries += 0 if report.skipped else tries
         line.skipped += report.skipped
@@ -87,7 +90,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"{'promise':<44} {'stores':<16} {'tries':>8} {'failures':>8}  seed")
     for name, line in sorted(table.items(), key=lambda entry: _order(entry[0])):
         note = f"  ({line.skipped} skipped)" if line.skipped else ""
-        stores = "+".join(sorted(line.stores, reverse=True))
+        stores = "+".join(sorted(line.stores, reverse=True)) or "-"
         terminalreporter.write_line(
             f"{name:<44} {stores:<16} {line.tries:>8,} {line.failures:>8}  {seed}{note}",
             red=bool(line.failures),

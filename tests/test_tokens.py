@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,9 +12,7 @@ from splintr import Tokenizer as Vocabulary
 from recollect.errors import InvalidInput
 from recollect.tokens import CALL, ESTIMATES, EXACT, MESSAGE, families, tokenizer
 from recollect.types import Media, Thinking, ToolCall, ToolReturn
-
-DATA = Path(os.environ.get("RECOLLECT_EVAL_DATA") or Path(__file__).parents[1] / "../shared/data")
-ATTACKS = DATA / "attacks-dev.jsonl.gz"
+from tests import eval_data
 
 STAND_INS = {
     "llama": ("llama2", "llama3"),
@@ -109,11 +103,7 @@ def test_hostile_text_is_counted(family: str, text: str) -> None:
 
 @pytest.mark.parametrize("family", sorted(STAND_INS))
 def test_an_estimate_is_above_the_real_count(family: str, seed: int) -> None:
-    if not ATTACKS.exists():
-        pytest.skip(f"NOT TESTED: {ATTACKS} is missing; set RECOLLECT_EVAL_DATA to the folder of evaluation data")
-    with gzip.open(ATTACKS, "rt", encoding="utf-8") as lines:
-        texts = [json.loads(line)["text"] for line in lines]
-    texts = random.Random(seed).sample(texts, 1_000)
+    texts = random.Random(seed).sample(eval_data.texts("attacks"), 1_000)
     counting = tokenizer(family)
     for name in STAND_INS[family]:
         vocabulary = Vocabulary.from_pretrained(name)

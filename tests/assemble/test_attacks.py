@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,9 +31,8 @@ from tests.assemble.build import (
     thought,
     turn,
 )
+from tests.eval_data import texts
 
-DATA = Path(os.environ.get("RECOLLECT_EVAL_DATA") or Path(__file__).parents[2] / "../shared/data")
-ATTACKS = DATA / "attacks-dev.jsonl.gz"
 END = "the last words of {}"
 LARGE = 1_000_000
 
@@ -94,21 +91,17 @@ def attacked(attack: str) -> Any:
     )
 
 
-def attack_texts() -> list[str]:
-    if not ATTACKS.exists():
-        pytest.skip(f"NOT TESTED: {ATTACKS} is missing; set RECOLLECT_EVAL_DATA to the folder of evaluation data")
-    with gzip.open(ATTACKS, "rt", encoding="utf-8") as lines:
-        return [json.loads(line)["text"] for line in lines]
-
-
+@pytest.mark.promise("stored text stays in its block", pure=True)
 @pytest.mark.req("R0.11")
 @pytest.mark.parametrize("without", [("memories", "spine"), ("long_term", "loops")])
-def test_stored_text_cannot_leave_its_block(without: tuple[str, str]) -> None:
+def test_stored_text_cannot_leave_its_block(without: tuple[str, str], tried: Callable[[int], None]) -> None:
     recipe = every_block({*without, "earlier"})
     written: list[SectionId] = [section for section in recipe.order if not HEADINGS[section].trusted]
     expected = [HEADINGS[section].title.replace("{persona}", "NIKITA") for section in written]
     marker = re.compile(r"\s*\[(/|[A-Z])")
-    for attack in attack_texts():
+    attacks = texts("attacks")
+    tried(len(attacks) * len(written))
+    for attack in attacks:
         context = assemble(recipe, attacked(attack), O200K)
         found = all_blocks(context)
         assert [block.title for block in found] == expected, attack
@@ -120,9 +113,11 @@ def test_stored_text_cannot_leave_its_block(without: tuple[str, str]) -> None:
         assert END.format("quoted") in quoted.lines[-1], attack
 
 
+@pytest.mark.promise("stored text stays in its block", pure=True)
 @pytest.mark.req("R0.11")
-def test_turns_as_chat_messages_hold_no_marker_either() -> None:
-    attacks = [laced(attack, "working") for attack in attack_texts()]
+def test_turns_as_chat_messages_hold_no_marker_either(tried: Callable[[int], None]) -> None:
+    attacks = [laced(attack, "working") for attack in texts("attacks")]
+    tried(len(attacks))
     marker = re.compile(r"(?m)^\s*\[(/|[A-Z])")
     recipe = load("companion-text")
     for start in range(0, len(attacks), 80):

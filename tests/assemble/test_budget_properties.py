@@ -64,6 +64,7 @@ PATTERNS = (
     "/etc/passwd\n",
     "The train leaves at 7:45 from platform 3, don't be late. ",
 )
+CASES = effort.count(test=2_000, soak=20_000) // len(names()) + 1
 FAMILIES = ("o200k", "o200k", "o200k", "cl100k", "claude", "gemma3", "nobody-knows-this")
 
 lengths = st.one_of(st.integers(0, 12), st.integers(0, 200), st.integers(0, 4000))
@@ -201,10 +202,11 @@ def newest_and_first(recipe: Recipe, material: Material, context: Assembled) -> 
     assert all(item.included for item in began[: recipe.history.keep_first])
 
 
+@pytest.mark.promise("budgets: contexts within their caps", tries=CASES, pure=True)
 @pytest.mark.req("R0.9", "R0.10", "R1.5", "R1.11", "R2.8", "R2.9", "R2.11", "R4.10")
 @pytest.mark.parametrize("name", names())
 @settings(
-    max_examples=effort.count(test=2_000, soak=20_000) // len(names()) + 1,
+    max_examples=CASES,
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
 )
 @given(material=materials(), family=st.sampled_from(FAMILIES))

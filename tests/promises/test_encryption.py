@@ -97,6 +97,22 @@ async def test_columns_are_sealed_and_everything_works(own_server: PostgresServe
     assert answers[0] == answers[1]
 
 
+def test_a_change_of_the_master_key_that_is_cut_short_is_finished(tmp_path: Path) -> None:
+    names = [f"{number:032x}" for number in range(4)]
+    old, new = (Keyring(tmp_path / "keys", master=master_key(key)) for key in (MASTER, OTHER))
+    keys = {name: old(name, create=True) for name in names}
+    kept = {name: (tmp_path / "keys" / f"{name}.key").read_bytes() for name in names}
+    assert old.rewrap(master_key(OTHER)) == len(names)
+    for name in names[2:]:
+        (tmp_path / "keys" / f"{name}.key").write_bytes(kept[name])
+    again = Keyring(tmp_path / "keys", master=master_key(MASTER))
+    assert again.rewrap(master_key(OTHER)) == len(names)
+    assert {name: new(name) for name in names} == keys
+    with pytest.raises(StoreError, match="another one"):
+        Keyring(tmp_path / "keys", master=master_key(MASTER)).rewrap(master_key("ab" * 32))
+    assert {name: new(name) for name in names} == keys, "and with a wrong one nothing changes"
+
+
 def test_keys_are_wrapped_by_the_master_key(tmp_path: Path) -> None:
     ring = Keyring(tmp_path / "keys", master=master_key(MASTER))
     key = ring("ab" * 16, create=True)

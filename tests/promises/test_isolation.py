@@ -197,8 +197,8 @@ def test_no_user_ever_sees_another_ones_word(world: World, tried: Callable[[int]
         phases=[phase for phase in Phase if phase is not Phase.shrink or SHRINKS],
         print_blob=True,
     )
+    tried(runs)
     run_state_machine_as_test(type("Isolation", (Machine,), {"world": world}), settings=how)
-    tried(world.runs)
 
 
 CANCELLING_USERS = 50

@@ -79,14 +79,28 @@ class Keyring:
         return True
 
     def rewrap(self, master: bytes) -> int:
-        """Wraps every key with a new master key, which this keyring uses from then on; how many there are."""
+        """Wraps every key with a new master key, which this keyring uses from then on; how many there are.
+
+        Each key is under the old or the new one at any moment; one that was cut short is finished by calling it again.
+        """
         paths = sorted(path for path in self.folder.iterdir() if path.suffix == ".key") if self.folder.is_dir() else []
-        keys = {path.stem: self(path.stem) for path in paths}
-        self._master = AESGCM(master)
+        renewed = Keyring(self.folder, master=master)
+        keys = {path.stem: self._under_either(renewed, path.stem) for path in paths}
+        self._master = renewed._master
         for digest, key in keys.items():
-            self._write(self._path(digest).with_suffix(".new"), digest, key).replace(self._path(digest))
-        self._sync()
+            if key is not None:
+                self._write(self._path(digest).with_suffix(".new"), digest, key).replace(self._path(digest))
+        if paths:
+            self._sync()
         return len(keys)
+
+    def _under_either(self, renewed: "Keyring", digest: str) -> bytes | None:
+        """A user's key; None when it is under the new master key already."""
+        try:
+            return self(digest)
+        except StoreCorrupt:
+            renewed(digest)
+            return None
 
     def _make(self, digest: str) -> bytes:
         """Of several processes that make the same key, one wins; all use that one."""

@@ -50,6 +50,7 @@ async def test_every_sample_works(embedded: Running) -> None:
         assert status in expected, (route, status, body)
 
 
+@pytest.mark.promise("service: routes × keys", tries=len(SAMPLES))
 async def test_without_a_valid_key_every_route_is_closed(embedded: Running) -> None:
     ids = await furnish(embedded.memory)
     revoked, token = await embedded.made(scopes=SCOPES)
@@ -75,6 +76,7 @@ async def test_a_path_that_is_not_there_needs_a_key_as_well(embedded: Running) -
         assert (await http.delete("/v1/context")).status_code == 405
 
 
+@pytest.mark.promise("service: routes × keys", tries=len(SAMPLES))
 async def test_every_route_needs_its_scope(embedded: Running) -> None:
     ids = await furnish(embedded.memory)
     for route in routes(embedded.app):
@@ -85,6 +87,7 @@ async def test_every_route_needs_its_scope(embedded: Running) -> None:
         assert needed in body
 
 
+@pytest.mark.promise("service: routes × keys", tries=len(SAMPLES))
 async def test_another_tenant_sees_nobody(embedded: Running) -> None:
     ids = await furnish(embedded.memory)
     token = await embedded.key(tenant="other")
@@ -97,6 +100,7 @@ async def test_another_tenant_sees_nobody(embedded: Running) -> None:
     assert [turn.text for turn in before] == [f"the word is {CANARY}"], "and nothing of ours was changed"
 
 
+@pytest.mark.promise("service: routes × keys", tries=len(SAMPLES))
 async def test_another_tenants_user_is_not_there(embedded: Running) -> None:
     ids = await furnish(embedded.memory)
     token = await embedded.key(tenant="other")
@@ -105,6 +109,7 @@ async def test_another_tenants_user_is_not_there(embedded: Running) -> None:
         assert status == 404, (route, body)
 
 
+@pytest.mark.promise("service: routes × keys", tries=len(SAMPLES))
 async def test_not_yours_and_not_there_look_the_same(embedded: Running) -> None:
     """A key of one user: somebody who is there, and somebody who is not, give the same bytes."""
     ids = await furnish(embedded.memory)

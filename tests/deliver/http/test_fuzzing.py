@@ -45,6 +45,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
         yield server
 
 
+@pytest.mark.promise("service: made-up requests", tries=EXAMPLES)
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.label)
 @given(data=st.data())
 @settings(

@@ -80,6 +80,10 @@ def function_problems(script: str) -> list[str]:
     return found
 
 
+ROWS_OF_USERS = ("hints", "users")
+"""Tables of the catalog with a row for each user: they are read as a whole, and changed for one user at a time."""
+
+
 class _Lint(Visitor):
     """Collects problems over the whole tree, sub-queries included."""
 
@@ -134,11 +138,13 @@ class _Lint(Visitor):
 
     def _require_change(self, node: ast.UpdateStmt | ast.DeleteStmt, others: Sequence[object]) -> None:
         tables, conditions = _sources((node.relation, *others))
-        self._require(tables, [*conditions, *_conjuncts(node.whereClause)])
+        self._require(tables, [*conditions, *_conjuncts(node.whereClause)], known=(*USER_TABLES, *ROWS_OF_USERS))
 
-    def _require(self, tables: Sequence[ast.RangeVar], conditions: Sequence[object]) -> None:
+    def _require(
+        self, tables: Sequence[ast.RangeVar], conditions: Sequence[object], *, known: Sequence[str] = USER_TABLES
+    ) -> None:
         for table in tables:
-            if table.relname in USER_TABLES and not any(self._pins(table, each) for each in conditions):
+            if table.relname in known and not any(self._pins(table, each) for each in conditions):
                 self.problems.append(f"{table.relname} is not pinned to the user")
 
     def _pins(self, table: ast.RangeVar, condition: object) -> bool:

@@ -1,6 +1,7 @@
 """Every statement is routed by user, so that the same schema and queries run on a cluster sharded by user."""
 
 import re
+from collections.abc import Callable
 
 import psycopg
 import pytest
@@ -85,6 +86,24 @@ def test_a_migration_holds_on_a_sharded_cluster(step: layout.Migration) -> None:
 )
 def test_the_lint_bites(bad: str, why: str) -> None:
     assert any(why in problem for problem in problems(bad)), problems(bad)
+
+
+FILTER = re.compile(r"(?:\b\w+\.)?user_id = %\(user\)s")
+
+
+def without_each_filter(sql: str) -> list[str]:
+    """The statement with one of its filters by user taken out, for each of them."""
+    return [f"{sql[: found.start()]}true{sql[found.end() :]}" for found in FILTER.finditer(sql)]
+
+
+@pytest.mark.promise("isolation: a filter less", control=True)
+def test_no_filter_by_user_can_be_left_out(tried: Callable[[int], None]) -> None:
+    """Each one of every statement, taken out by itself, is missed."""
+    weaker = [(name, one) for name, sql in STATEMENTS.items() for one in without_each_filter(sql)]
+    tried(len(weaker))
+    assert len(weaker) > len(STATEMENTS) / 2, "the filters are written otherwise now"
+    unnoticed = [name for name, sql in weaker if not any("not pinned" in problem for problem in problems(sql))]
+    assert unnoticed == []
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from recollect.store.postgres.words import mark
 from recollect.testing import moment, put, row_draft, turn_draft
 from tests.stores import with_database
 
+pytestmark = pytest.mark.promise("isolation: row-level security")
 ANA, BOB = UserKey("default", "ana"), UserKey("default", "bob")
 
 

@@ -387,6 +387,12 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(name="scrub", topic="Care", run=custody.scrub, calls=("scrub",), examples=("recollect scrub",)),
     Command(
+        name="rekey",
+        topic="Care",
+        run=custody.rekey,
+        sketches=("RECOLLECT_MASTER_KEY_FILE=old.key recollect rekey new.key --data ./memories",),
+    ),
+    Command(
         name="retention",
         topic="Care",
         run=custody.retention,

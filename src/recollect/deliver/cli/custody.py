@@ -1,6 +1,7 @@
 """Commands for what people may ask of their memory: forget, retain, review, and who did what."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -74,6 +75,30 @@ def scrub(call: Call) -> None:
         scrubbed = memory.scrub(progress=advance)
     done = f"rewrote {scrubbed.files:,} files or tables in {scrubbed.seconds:.1f} s"
     call.answer(scrubbed, lambda: "\n".join([done, *(f"left: {each}" for each in scrubbed.left)]))
+
+
+def rekey(
+    call: Call,
+    *,
+    new: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The new master key.", exists=True, dir_okay=False, readable=True)
+    ],
+) -> None:
+    """Wrap every user's key with a new master key.
+
+    Stop what uses the memory first, and give it the new key afterwards. One that was cut short is finished by running it again.
+    """
+    from recollect import store
+    from recollect.store.keyring import master_key
+
+    given = call.at_rest()
+    keyring = store.open_keyring(call.data, master=given["master_key"], folder=given["keys"])
+    if keyring is None:
+        raise InvalidInput(
+            "nothing is encrypted here: set RECOLLECT_MASTER_KEY_FILE to the file of the present master key"
+        )
+    keys = keyring.rewrap(master_key(new.read_text("utf-8")))
+    call.answer({"keys": keys}, lambda: f"wrapped {keys:,} keys with the new master key")
 
 
 def retain(call: Call, *, user: Whose = None, dry_run: DryRun = False) -> None:
