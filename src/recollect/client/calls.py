@@ -394,7 +394,7 @@ class Client(Custody):
 
     async def seed(self, *, user: str, facts: Sequence[str]) -> list[Memory]:
         """A profile that is known beforehand, a fact a line; the memories that were new, marked as `seeded_profile`."""
-        return await self._service.ask("POST", _user(user, "seed"), list[Memory], json={"facts": list(facts)})
+        return await self._service.ask("POST", of_user(user, "seed"), list[Memory], json={"facts": list(facts)})
 
     async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
         """Makes these entities one, the first of them; every memory, card and alias follows."""
