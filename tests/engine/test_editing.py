@@ -1,6 +1,7 @@
 """Writing by hand: every change is a version, a typo is an error that names the right field."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +150,18 @@ async def test_a_cut_export_is_refused_whole(memory: Recollect, tmp_path_factory
     with pytest.raises(InvalidInput, match="not complete"):
         await memory.load(file, user="bo")
     assert await memory.turns(user="bo") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [(b"9" * 5000, "not JSON"), (b"[" * 100_000, "not JSON"), (b"\xff\xfe", "not JSON"), (b"7", "not an object")],
+    ids=["a number too long", "nested too deeply", "not UTF-8", "no object"],
+)
+async def test_a_file_with_a_broken_line_loads_nothing(
+    memory: Recollect, tmp_path: Path, line: bytes, why: str
+) -> None:
+    file = tmp_path / "ana.jsonl"
+    file.write_bytes(b'{"recollect": 1, "user": "ana"}\n' + line + b'\n{"entries": 1}\n')
+    with pytest.raises(InvalidInput, match=why):
+        await memory.load(file)
+    assert await memory.head(user="ana") == 0

@@ -81,12 +81,15 @@ def _check(path: Path) -> tuple[Mapping[str, Any], int]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with path.open(encoding="utf-8") as lines:
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                yield number, cast(dict[str, Any], json.loads(line))
-            except json.JSONDecodeError as error:
-                raise InvalidInput(f"{path.name} line {number} is not JSON: {error.msg}") from error
+                found: object = json.loads(line.decode())
+            except (ValueError, RecursionError) as error:
+                raise InvalidInput(f"{path.name} line {number} is not JSON: {error}") from error
+            if not isinstance(found, dict):
+                raise InvalidInput(f"{path.name} line {number} is not an object")
+            yield number, cast(dict[str, Any], found)
 
 
 def _line(entry: LogEntry) -> str:

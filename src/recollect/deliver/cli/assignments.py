@@ -34,5 +34,5 @@ def _pairs(given: Sequence[str] | None) -> Iterator[tuple[str, str]]:
 def _value(text: str) -> Json:
     try:
         return cast(Json, json.loads(text))
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return text

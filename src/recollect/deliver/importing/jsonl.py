@@ -37,7 +37,7 @@ def _turn(line: bytes, *, source: Source, number: int) -> Turn:
     where = f"{source.path.name}, line {number}"
     try:
         found: object = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{where}: this is not JSON ({error})") from error
     if not isinstance(found, dict):
         raise InvalidInput(f"{where}: a line must be an object with the fields of a turn")
