@@ -20,7 +20,7 @@ import time
 import venv
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, Literal
 
 from bench.measuring import save, spread, table
 from recollect import Recollect, Turn
@@ -72,7 +72,7 @@ def row(what: str, took: list[float], found: int) -> Row:
 
 
 async def recollect(folder: Path, *, model: str | None, turns: int) -> tuple[list[float], int]:
-    """Seconds of each turn until a search finds its memory, and how many were found."""
+    """Seconds of each turn until a search finds its memory, and how many were found; a worker runs beside."""
     took: list[float] = []
     found = 0
     async with Recollect(folder, model=model) as memory, memory.working(idle=0.005):
@@ -80,8 +80,7 @@ async def recollect(folder: Path, *, model: str | None, turns: int) -> tuple[lis
             start = time.perf_counter()
             await memory.record(Turn("ana", "user", f"I love thing{number}."))
             while time.perf_counter() - start < PATIENCE:
-                hits = await memory.search(user="ana", query=f"Likes thing{number}", kinds=("memory",))
-                if any(f"thing{number}" in hit.text for hit in hits):
+                if await _there(memory, number, kind="memory"):
                     found += 1
                     break
                 await asyncio.sleep(0.002)
@@ -89,13 +88,31 @@ async def recollect(folder: Path, *, model: str | None, turns: int) -> tuple[lis
     return took, found
 
 
+async def recorded(folder: Path, *, turns: int) -> tuple[list[float], int]:
+    """The same for the turn itself, which needs no work to be found."""
+    took: list[float] = []
+    found = 0
+    async with Recollect(folder) as memory:
+        for number in range(turns):
+            start = time.perf_counter()
+            await memory.record(Turn("ana", "user", f"I love thing{number}."))
+            found += await _there(memory, number, kind="turn")
+            took.append(time.perf_counter() - start)
+    return took, found
+
+
+async def _there(memory: Recollect, number: int, *, kind: Literal["turn", "memory"]) -> bool:
+    hits = await memory.search(user="ana", query=f"thing{number}", kinds=(kind,))
+    return any(f"thing{number}" in hit.text for hit in hits)
+
+
 async def throughput(folder: Path, *, turns: int) -> float:
-    """Steps of work a second, by rules, over turns that were recorded before."""
+    """Turns worked on a second, by rules, with all steps, one conversation that was recorded before."""
     async with Recollect(folder) as memory:
         await memory.record([Turn("ana", "user", f"I love thing{number}.") for number in range(turns)])
         start = time.perf_counter()
-        done = (await memory.settle(user="ana"))["ana"].done
-        return done / (time.perf_counter() - start)
+        await memory.settle(user="ana")
+        return turns / (time.perf_counter() - start)
 
 
 def installed(python: Path, folder: Path) -> None:
@@ -134,7 +151,9 @@ async def measured(*, turns: int, delay: float) -> list[Row]:
             folder = Path(name)
             took, found = await recollect(folder / "rules", model=None, turns=turns)
             each = await throughput(folder / "many", turns=25 * turns)
-            rows.append({**row("recollect, rules", took, found), "steps/s": f"{each:.0f}"})
+            rows.append({**row("recollect, rules", took, found), "turns/s": f"{each:.0f}"})
+            took, found = await recorded(folder / "turns", turns=turns)
+            rows.append(row("recollect, the turn itself", took, found))
             rows.append(await mem0(folder / "plain", provider, infer=False, turns=turns))
             took, found = await recollect(folder / "model", model=provider.url, turns=turns)
             rows.append(row(f"recollect, model of {delay:g} s", took, found))
