@@ -169,7 +169,7 @@ def main(name: str, work: Path) -> dict[str, object]:
     before = megabytes()
 
     def embed(text: str) -> Vector:
-        return vectors[texts[text]].tolist()
+        return vectors[texts[text.strip()]].tolist()  # some libraries strip what they are given
 
     peer = PEERS[name](work / name, embed, vectors.shape[1])
     begin = time.perf_counter()

@@ -49,10 +49,11 @@ def python_of(name: str) -> Path:
     """The interpreter of a library's environment, made and filled if it is not there."""
     place = PLACE / name
     python = place / "bin" / "python"
-    if not python.exists():
-        venv.create(place, with_pip=True)
-    packages = [*PACKAGES[name], "numpy"]
-    _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
+    if not (place / "filled").exists():
+        venv.create(place, with_pip=True, clear=True)
+        packages = [*PACKAGES[name], "numpy"]
+        _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
+        (place / "filled").touch()
     return python
 
 
@@ -90,7 +91,7 @@ def prepare(work: Path, *, first: int | None) -> None:
             for asked in conversation.questions
         ]
         for text in (*(turn["text"] for turn in turns), *(asked.text for asked in conversation.questions)):
-            texts.setdefault(text, len(texts))
+            texts.setdefault(text.strip(), len(texts))
         entries.append({"id": conversation.id, "turns": turns, "questions": questions})
     np.save(work / "vectors.npy", static_embedder().embed(list(texts)))
     (work / "texts.json").write_text(json.dumps(texts), encoding="utf-8")

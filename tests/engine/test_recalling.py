@@ -199,6 +199,17 @@ async def test_a_brief_question_is_no_greeting(memory: Recollect, clock: FakeClo
     assert shown(context, "long_term")[0].id == ids[2]
 
 
+@pytest.mark.req("R2.4")
+async def test_long_answers_leave_room_for_others(memory: Recollect, clock: FakeClock) -> None:
+    topics = ("harbour", "piano", "garden", "tax form", "football", "opera", "bread", "volcano", "chess")
+    talk = [f"{f'We went on about the {one} for a while. ' * 25} The boiler near the {one} is old." for one in topics]
+    ids = await tell(memory, clock, *talk, "The boiler is what keeps me awake", *(f"Thing {n}" for n in range(20)))
+    context = await memory.context(user="ana", message="What about the boiler?")
+    held = shown(context, "long_term")
+    assert sum(item.id in ids[:9] for item in held) >= 4
+    assert all("The boiler near the" in item.text for item in held if item.id in ids[:9])
+
+
 @pytest.mark.req("R2.5")
 async def test_a_lone_memory_that_answers_stands_before_turns_that_do_not(memory: Recollect, clock: FakeClock) -> None:
     await tell(memory, clock, *(f"The weather was fine on the way to place number {n}" for n in range(30)))

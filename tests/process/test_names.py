@@ -22,6 +22,9 @@ def person(label: str, *aliases: str) -> Entity:
         ("Nikhil", "Nikil"),
         ("Priyanka Rao", "Preyanka Rao"),
         ("JOHN", "john"),
+        ("Thed", "Thedoric"),
+        ("Theddy", "Thedoric"),
+        ("Vesh", "Veshanti Rao"),
     ],
 )
 @pytest.mark.req("R3.13")
@@ -44,6 +47,9 @@ def test_one_person(one: str, other: str) -> None:
         ("Ann", "Ian"),
         ("Emma", "Emily"),
         ("李雷", "李蕾"),
+        ("Marissa", "Mary"),
+        ("August", "Augustina"),
+        ("Vesh", "Veshan"),
     ],
 )
 @pytest.mark.req("R3.13")

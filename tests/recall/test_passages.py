@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.passages import LONGEST, MOST, best, passages
+from recollect.recall.passages import LONGEST, MOST, SHOWN, about, best, passages
 from recollect.tokens import tokenizer
 
 NONE = np.zeros(0, dtype=np.float32)
@@ -64,3 +64,27 @@ def test_the_best_passage_holds_the_words_or_is_the_most_similar() -> None:
     story = [paragraph(topic) for topic in ("harbour", "wedding", "storm")]
     assert best(story, ("wed",), NONE) == 1
     assert best(story, ("nothing",), np.array([0.1, 0.2, 0.7], dtype=np.float32)) == 2
+
+
+@pytest.mark.req("R2.4")
+def test_of_a_long_turn_the_sentences_about_the_question_are_shown() -> None:
+    story = f"{paragraph('harbour')} The happy wedding was in Porto, and Lea sang. {paragraph('storm')}"
+    shown = about(story, ("wed", "porto", "happi"))
+    assert "The happy wedding was in Porto, and Lea sang." in shown
+    assert len(shown) <= SHOWN + 4
+    assert shown.startswith("… ")
+    assert shown.endswith(" …")
+    assert about(story, ("nothing",)) == "", "nothing of it is about that"
+    assert about("A short one about a wedding.", ("wed",)) == ""
+    assert about(story, ()) == ""
+
+
+@pytest.mark.req("R2.4")
+@given(
+    st.text(alphabet=st.sampled_from("ab .!?\n…🙂é*(["), max_size=3_000),
+    st.lists(st.sampled_from(["a", "b", "ab", "é", "(", "*", "i"])),
+)
+def test_what_is_shown_is_from_the_text_and_short_enough(text: str, asked: list[str]) -> None:
+    shown = about(text, tuple(asked))
+    assert len(shown) <= SHOWN + 4
+    assert shown.removeprefix("… ").removesuffix(" …") in text

@@ -24,6 +24,9 @@ _LINES: Final = tuple(
 _KNOWN: Final = frozenset[str]().union(*_LINES)
 _TITLES: Final = frozenset(("mr", "mrs", "ms", "dr", "prof", "miss", "sir", "madam", "aunt", "uncle"))
 _VOWELS: Final = frozenset("aeiouy")
+_FOND: Final = ("ie", "ey", "y", "i")
+_FEMININE: Final = frozenset(("ina", "ine", "ette", "etta", "ella", "elle", "iana"))
+_ROOT: Final = 3
 _SHORTEST: Final = 5
 """Shorter names differ by a letter from too many others."""
 
@@ -87,7 +90,19 @@ def _words(name: str) -> list[str]:
 def _called(one: str, other: str) -> bool:
     if any(one in line and other in line for line in _LINES):
         return True
-    return not (one in _KNOWN and other in _KNOWN) and _misheard(one, other)
+    return not (one in _KNOWN and other in _KNOWN) and (_misheard(one, other) or _shortened(one, other))
+
+
+def _shortened(one: str, other: str) -> bool:
+    """Whether one name is the beginning of the other, with or without a fond ending: "Thed" or "Theddy" for "Thedoric". A
+    beginning of three letters that lacks as many; what only makes a woman's name of a man's is another name.
+    """
+    short, long = sorted((one, other), key=len)
+    if long.removeprefix(short) in _FEMININE:
+        return False
+    fond = [short.removesuffix(end) for end in _FOND if short.endswith(end) and len(short) - len(end) > _ROOT]
+    roots = [short, *fond, *(root[:-1] for root in fond if root[-1] == root[-2])]
+    return any(len(root) >= _ROOT and long.startswith(root) and len(long) - len(root) >= _ROOT for root in roots)
 
 
 def _misheard(one: str, other: str) -> bool:

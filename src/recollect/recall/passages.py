@@ -6,7 +6,10 @@ alone, so what was indexed and what is shown are the same passages.
 """
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -17,6 +20,8 @@ from recollect.tokens import tokenizer
 
 LONGEST: Final = 500
 """Tokens of o200k, whatever family a context is counted in."""
+SHOWN: Final = 500
+"""Characters of an earlier turn in a context, but for the best one, which is shown by its passage."""
 MOST: Final = 64
 """Passages of one text; what stands behind them is found by its words only."""
 
@@ -43,6 +48,41 @@ def best(found: Sequence[str], asked: Sequence[str], similarities: NDArray[np.fl
     if len(similarities) == len(found):
         scores = scores + np.maximum(similarities, 0.0)
     return int(np.argmax(scores))
+
+
+def about(text: str, asked: Sequence[str], *, most: int = SHOWN) -> str:
+    """The run of whole sentences, in at most so many characters, that says most of what is asked; "" for a text that is
+    short enough to be shown as it is, or that says nothing of it.
+
+    Words are compared by how they begin: this runs for every long text of a context, so nothing is stemmed here.
+    """
+    if len(text) <= most or not asked:
+        return ""
+    starts = [0, *(gap.end() for gap in _SENTENCE.finditer(text))]
+    said = [(bisect_right(starts, match.start()) - 1, match[0].lower()) for match in _beginning(asked).finditer(text)]
+    if not said:
+        return ""
+    counts = Counter(word for _, word in said)
+    ends = [*starts[1:], len(text)]
+    best, span = -1.0, (0, 0)
+    for first in dict.fromkeys(sentence for sentence, _ in said):
+        last = first
+        while last + 1 < len(starts) and ends[last + 1] - starts[first] <= most:
+            last += 1
+        worth = sum(1.0 / counts[word] for word in dict.fromkeys(w for at, w in said if first <= at <= last))
+        if worth > best:
+            best, span = worth, (starts[first], ends[last])
+    begin, end = span
+    shown = text[begin:end].strip()
+    shown = shown if len(shown) <= most else shown[:most].rsplit(maxsplit=1)[0]
+    return f"{'… ' if begin else ''}{shown}{' …' if begin + len(shown) < len(text.rstrip()) else ''}"
+
+
+@lru_cache(maxsize=256)
+def _beginning(asked: tuple[str, ...]) -> re.Pattern[str]:
+    """Words that begin like one of these stems; the y of "happy" is an i in its stem."""
+    begins = sorted({re.escape(stem.removesuffix("i")) for stem in asked}, key=lambda stem: (-len(stem), stem))
+    return re.compile(rf"\b(?:{'|'.join(begins)})", re.IGNORECASE)
 
 
 def _pieces(paragraph: str) -> Iterator[str]:

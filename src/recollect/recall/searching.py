@@ -8,7 +8,7 @@ blend; both say how each score came about. What is no longer true is found only 
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
@@ -21,7 +21,7 @@ from recollect.clock import micros
 from recollect.errors import ServiceError
 from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane, by_words
 from recollect.recall.embed.base import Calibration, Embedder, calibrate
-from recollect.recall.passages import best, passages
+from recollect.recall.passages import about, best, passages
 from recollect.recall.query import Question, understand
 from recollect.recall.rank import DECIMALS, DEFAULT, FEW, Ranked, Spread, Weights, collapse, rank, standardiser
 from recollect.recall.traces import Columns, TraceCache, UserRows
@@ -159,15 +159,19 @@ class Recaller:
         """Turns and records for a context, with those that must stay out.
 
         How they mix follows the one scale that `search` uses; which record takes a record's place is the recipe's choice.
+        Of long turns behind the best one, the sentences that say most of what is asked: they share a few hundred tokens.
         """
         found = await self._find(key, store, search)
         turns, records = await _texts(store, found, search)
         sides = _ordered(records, found, search)
         waiting = iter(sides)
+        best_turn = next((one.seq for one in found.turns if one.seq in turns), None)
         mixed: list[Recalled] = []
         for one in sorted((*found.turns, *found.records), key=_best_first):
             if one.seq in turns:
-                mixed.append(found.recalled(turns[one.seq], one))
+                said = found.recalled(turns[one.seq], one)
+                short = about(said.text, found.question.stems) if one.seq != best_turn else ""
+                mixed.append(replace(said, excerpt=short) if short else said)
             elif one.seq in records:
                 mixed.append(next(waiting))
         return Brought(hits=tuple(mixed), problem=found.problem)

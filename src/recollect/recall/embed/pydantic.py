@@ -17,8 +17,8 @@ from pydantic_ai.exceptions import AgentRunError, UserError
 
 from recollect.errors import ServiceError
 from recollect.recall.embed.base import Purpose
-from recollect.recall.embed.remote import BATCH, DEADLINE, MAX_TEXT, PATIENCE, TRUST
-from recollect.recall.vectors import Vectors, unit
+from recollect.recall.embed.remote import DEADLINE, PATIENCE, TRUST, in_batches
+from recollect.recall.vectors import Vectors
 
 PREFIX: Final = "pydantic-ai"
 
@@ -41,14 +41,7 @@ class PydanticEmbedder:
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose = "passage") -> Vectors:
         timeout = self._deadline if purpose == "query" else PATIENCE
-        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for start in range(0, len(texts), BATCH):
-            part = [text[:MAX_TEXT] or " " for text in texts[start : start + BATCH]]
-            found = self._asked(part, purpose=purpose, timeout=timeout)
-            if found.shape != (len(part), self.dimension):
-                raise ServiceError(f"{self.name} gave vectors of {found.shape}, not {(len(part), self.dimension)}")
-            rows[start : start + len(part)] = found
-        return unit(rows)
+        return in_batches(texts, lambda part: self._asked(part, purpose=purpose, timeout=timeout), of=self)
 
     def _asked(self, texts: Sequence[str], *, purpose: Purpose, timeout: float) -> Vectors:
         embed = self._inner.embed_query if purpose == "query" else self._inner.embed_documents

@@ -6,14 +6,14 @@ never compared. A query has a deadline: recall goes on with full text alone when
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
 import httpx
 import numpy as np
 
 from recollect.errors import ServiceError
-from recollect.recall.embed.base import Purpose
+from recollect.recall.embed.base import Embedder, Purpose
 from recollect.recall.vectors import Vectors, unit
 
 BASE_URL: Final = "https://api.openai.com/v1"
@@ -24,6 +24,18 @@ PATIENCE: Final = 60.0
 BATCH: Final = 64
 TRUST: Final = 1.8
 MAX_TEXT: Final = 20_000
+
+
+def in_batches(texts: Sequence[str], ask: Callable[[Sequence[str]], Vectors], *, of: Embedder) -> Vectors:
+    """Unit vectors of all texts, asked for some at a time; another size than the model had before is an error by name."""
+    rows = np.zeros((len(texts), of.dimension), dtype=np.float32)
+    for start in range(0, len(texts), BATCH):
+        part = [text[:MAX_TEXT] or " " for text in texts[start : start + BATCH]]
+        found = ask(part)
+        if found.shape != (len(part), of.dimension):
+            raise ServiceError(f"{of.name} gave vectors of {found.shape}, not {(len(part), of.dimension)}")
+        rows[start : start + len(part)] = found
+    return unit(rows)
 
 
 class RemoteEmbedder:
@@ -41,14 +53,7 @@ class RemoteEmbedder:
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose = "passage") -> Vectors:
         timeout = self._deadline if purpose == "query" else PATIENCE
-        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for start in range(0, len(texts), BATCH):
-            part = [text[:MAX_TEXT] or " " for text in texts[start : start + BATCH]]
-            found = self._asked(part, timeout=timeout)
-            if found.shape != (len(part), self.dimension):
-                raise ServiceError(f"{self.name} gave vectors of {found.shape}, not {(len(part), self.dimension)}")
-            rows[start : start + len(part)] = found
-        return unit(rows)
+        return in_batches(texts, lambda part: self._asked(part, timeout=timeout), of=self)
 
     def _asked(self, texts: Sequence[str], *, timeout: float) -> Vectors:
         try:
