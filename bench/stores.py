@@ -1,8 +1,9 @@
 """The same work on both stores: recording, contexts and searches of one user while the store around them grows.
 
 One user is measured (`--own` turns); around them stand more and more others (`--users` in steps, `--turns` each). A
-store keeps its promise if the measured user does not notice: the last column is the time in the full store against the
-time in the first step of the same run. `--big` adds a user of that many turns, measured in the full store.
+store keeps its promise if the measured user does not notice: the last columns are the time, and the processor's time, in
+the full store against those in the first step of the same run. `--big` adds a user of that many turns, measured in the
+full store.
 
 `head` is the smallest read there is, for scale: what a machine that is busy with other things adds to each call.
 Times hold for the machine and the moment; the processor time of a call, here and in the server, holds longer, and is what
@@ -185,12 +186,15 @@ async def bench(backend: str, where: Place, sizes: Sizes) -> list[dict[str, obje
         first: dict[str, Cost] = {}
         for before, users in zip((0, *sizes.users), sizes.users, strict=False):
             await crowd(store, talk, start=before, end=users, turns=sizes.turns)
+            if not first:
+                await measured(
+                    where, memory, talk, user="ana", samples=sizes.samples
+                )  # every connection makes its plans
             now = await measured(where, memory, talk, user="ana", samples=sizes.samples)
             total = users * sizes.turns + sizes.own
             size = (await store.health()).bytes
             for call, taken in now.items():
-                growth = taken.time.p50 / first.setdefault(call, taken).time.p50
-                rows.append(_row(backend, call, sizes.own, total, taken, size, growth))
+                rows.append(_row(backend, call, sizes.own, total, taken, size, first.setdefault(call, taken)))
             print(table(rows[-len(now) :]), file=sys.stderr)
         if sizes.big:
             for batch in talk.turns("big", sizes.big):
@@ -198,12 +202,14 @@ async def bench(backend: str, where: Place, sizes: Sizes) -> list[dict[str, obje
             now = await measured(where, memory, talk, user="big", samples=sizes.samples)
             total = sizes.users[-1] * sizes.turns + sizes.own + sizes.big
             size = (await store.health()).bytes
-            rows += [_row(backend, call, sizes.big, total, taken, size, 0.0) for call, taken in now.items()]
+            rows += [_row(backend, call, sizes.big, total, taken, size, None) for call, taken in now.items()]
     await store.close()
     return rows
 
 
-def _row(backend: str, call: str, own: int, total: int, taken: Cost, size: int, growth: float) -> dict[str, object]:
+def _row(
+    backend: str, call: str, own: int, total: int, taken: Cost, size: int, first: Cost | None
+) -> dict[str, object]:
     return {
         "store": backend,
         "call": call,
@@ -214,7 +220,8 @@ def _row(backend: str, call: str, own: int, total: int, taken: Cost, size: int, 
         "cpu here": taken.here,
         "cpu server": taken.server,
         "bytes a turn": size // total,
-        "growth": growth,
+        "growth": taken.time.p50 / first.time.p50 if first else None,
+        "growth of cpu": (taken.here + taken.server) / (first.here + first.server) if first else None,
     }
 
 

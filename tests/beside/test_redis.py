@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from recollect import Recollect, Turn
+from recollect import Recollect, Turn, beside
 from recollect.beside import connect, place
 from recollect.beside.alone import Alone
 from recollect.beside.base import Beside
@@ -34,6 +34,16 @@ async def pair(redis_server: RedisServer) -> AsyncIterator[tuple[Beside, Beside]
     yield ends[0], ends[1]
     for end in ends:
         await end.close()
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engines that wait for Redis as long as a busy machine takes: these tests are about what it says, not how fast."""
+
+    def connected(url: str | None, *, memory: str) -> Beside:
+        return Alone() if url is None else RedisBeside(url, memory=place(memory), deadline=20.0, silence=0.0)
+
+    monkeypatch.setattr(beside, "connect", connected)
 
 
 async def woken(memory: Recollect, user: str, *, facts: int) -> None:
@@ -88,6 +98,7 @@ async def test_memories_in_one_redis_stay_apart(redis_server: RedisServer) -> No
     await theirs.close()
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_worker_wakes_for_a_turn_of_another_process(store_url: str, redis_server: RedisServer) -> None:
     async with (
         Recollect(store_url, redis=redis_server.url) as service,
@@ -146,6 +157,7 @@ async def test_the_lease_in_the_database_decides(store_url: str, redis_server: R
         assert (await memory.settle(user="ana"))["ana"].done > 0
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_claimed_user_is_left_to_the_other_worker(store_url: str, redis_server: RedisServer) -> None:
     async with Recollect(store_url, redis=redis_server.url) as memory:
         await memory.record(Turn("ana", "user", "I live in Austin."))
@@ -158,6 +170,7 @@ async def test_a_claimed_user_is_left_to_the_other_worker(store_url: str, redis_
         assert (settled.busy, settled.done > 0) == (False, True)
 
 
+@pytest.mark.usefixtures("patient")
 async def test_what_stayed_the_same_is_known_between_processes(store_url: str, redis_server: RedisServer) -> None:
     clock = FakeClock()
     async with (
@@ -182,6 +195,7 @@ async def test_what_stayed_the_same_is_known_between_processes(store_url: str, r
         assert 0 < later.kept < same.kept
 
 
+@pytest.mark.usefixtures("patient")
 async def test_no_text_and_no_name_is_in_redis(store_url: str, redis_server: RedisServer) -> None:
     async with Recollect(store_url, redis=redis_server.url, work=True) as memory:
         await memory.record(Turn(CANARY, "user", f"My {CANARY} is in Austin.", persona=CANARY, lane=CANARY))

@@ -4,11 +4,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from recollect.beside.alone import Alone
-from recollect.beside.base import Beside
+from recollect.beside.base import DEADLINE, Beside
 from recollect.errors import InvalidInput
 
 
-def connect(url: str | None, *, memory: str) -> Beside:
+def connect(url: str | None, *, memory: str, deadline: float = DEADLINE) -> Beside:
     """The Redis at that URL for the memory at that place; with none, a process is alone."""
     if url is None:
         return Alone()
@@ -16,7 +16,7 @@ def connect(url: str | None, *, memory: str) -> Beside:
         raise InvalidInput("what stands beside the database is a Redis: redis://…, rediss://… or unix://…")
     from recollect.beside.redis import RedisBeside
 
-    return RedisBeside(url, memory=place(memory))
+    return RedisBeside(url, memory=place(memory), deadline=deadline)
 
 
 def place(memory: str) -> str:

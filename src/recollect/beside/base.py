@@ -5,9 +5,12 @@ lost costs a worker's pause, a claim that is lost a transaction that finds the u
 report. So no call here raises or waits long; what cannot be had is as if nobody else were there.
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from recollect.store.catalog import UserKey
+
+DEADLINE: Final = 0.1
+"""Seconds that a call may take."""
 
 
 class Beside(Protocol):

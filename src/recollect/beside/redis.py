@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from recollect.beside.base import DEADLINE
 from recollect.errors import InvalidInput, MissingExtra
 from recollect.store.catalog import UserKey
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("recollect.work")
 
-DEADLINE: Final = 0.1
-"""Seconds that a call may take."""
 SILENCE: Final = 5.0
 """Seconds for which Redis is not asked after it did not answer."""
 CLAIMED: Final = 10.0

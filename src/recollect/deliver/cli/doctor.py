@@ -26,6 +26,8 @@ Verdict = Literal["ok", "degraded", "failed"]
 SAMPLES = 9
 INSTANT = 0.000_02
 """A flush of a written page in fewer seconds than this has not reached a disk."""
+REDIS_SECONDS = 5.0
+"""A look that somebody waits for may take longer than the work's own calls."""
 LOW_SPACE = 512 * 1024 * 1024
 TOKENS_OF_SAMPLE = 5
 SAMPLE = "What did we promise?"
@@ -149,7 +151,7 @@ def _redis(call: Call) -> Iterator[Check]:
     from recollect import beside
 
     async def look() -> str | None:
-        asked = beside.connect(url, memory=call.data)
+        asked = beside.connect(url, memory=call.data, deadline=REDIS_SECONDS)
         try:
             return await asked.problem()
         finally:
