@@ -71,7 +71,8 @@ class Settings(BaseModel):
     concurrency: Amount = Field(default=2, description="Requests that one process works on at the same time.")
     waiting: int = Field(default=32, ge=0, description="Requests that may wait for their turn; more are answered 503.")
     patience_seconds: Seconds = Field(
-        default=0.2, description="How long a request waits for its turn before it is answered 503."
+        default=0.2,
+        description="How long a request waits for its turn before it is answered 503; a tenth of it under lasting overload.",
     )
     rate: float = Field(
         default=100.0, ge=0, description="Requests a second of one key, over all processes; 0 sets no limit."
