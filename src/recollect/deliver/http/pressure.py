@@ -50,12 +50,13 @@ class Turns:
         return True
 
     def give(self) -> None:
-        """Hands the turn on."""
-        if self._waiting:
+        """Hands the turn on. Whose patience ended in this moment is still among those who wait, and cannot take it."""
+        while self._waiting:
             newest, _ = self._waiting.popitem()
-            newest.set_result(None)
-        else:
-            self._free += 1
+            if not newest.done():
+                newest.set_result(None)
+                return
+        self._free += 1
 
     def _left(self, mine: "asyncio.Future[None]") -> bool:
         """Nobody waits here any more; True if the turn had been handed over in the same moment."""
