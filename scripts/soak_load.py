@@ -7,7 +7,8 @@
 A user is forgotten now and then, so that what is stored grows to a size and stays there.
 The service runs as it does in production, in a process of its own, with a worker process beside it. Every few seconds both are
 measured from outside. Plots go to `soak-load-<store>.svg`; the exit status is 1 if memory grew by more than 1 MB an hour after
-the first quarter, descriptors grew, the write-ahead log was not bounded, or anything but 429/503 was answered with an error.
+the first quarter, descriptors grew, the write-ahead log was not bounded, nobody was served for half a minute, or
+anything but 429/503 was answered with an error.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ CLIENTS = 4
 EVERY_SECONDS = 5.0
 PROGRAM = (sys.executable, "-c", "import sys; from recollect.deliver.cli import main; sys.exit(main())")
 GROWTH_MB_PER_HOUR = 1.0
+IDLE_SECONDS = 30.0
+"""Clients ask without a pause: a service that serves none of them for so long has lost its turns."""
 WAL_MB_PER_FILE, WAL_MB_OF_SERVER = 8.0, 2_400.0
 """Embedded, a file's log is copied into it at half of that. The server's may pass `max_wal_size` a little."""
 WORDS = (
@@ -56,6 +59,8 @@ class Sample:
     wal_mb: float
     p50_ms: float
     p95_ms: float
+    served: int = 0
+    """Requests answered since the last look that were not refused."""
 
 
 @dataclass(slots=True)
@@ -63,6 +68,7 @@ class Load:
     """What the clients did since the last look, and altogether."""
 
     spans: list[float] = field(default_factory=list[float])
+    served: int = 0
     answers: Counter[int] = field(default_factory=Counter[int])
 
 
@@ -133,6 +139,7 @@ async def client(http: httpx.AsyncClient, chance: random.Random, load: Load, *, 
             load.answers[0] += 1
             continue
         load.spans.append(time.perf_counter() - begun)
+        load.served += answer.status_code < 429
         load.answers[answer.status_code] += 1
 
 
@@ -201,6 +208,7 @@ async def _ready(http: httpx.AsyncClient) -> None:
 
 def _look(begun: float, service: int, worker: int, folder: Path, load: Load) -> Sample:
     spans, load.spans = sorted(load.spans) or [0.0], []
+    served, load.served = load.served, 0
     return Sample(
         seconds=time.monotonic() - begun,
         memory_mb=resident_mb(service) + resident_mb(worker),
@@ -208,6 +216,7 @@ def _look(begun: float, service: int, worker: int, folder: Path, load: Load) -> 
         wal_mb=wal_mb(folder),
         p50_ms=statistics.median(spans) * 1000,
         p95_ms=spans[int(len(spans) * 0.95)] * 1000,
+        served=served,
     )
 
 
@@ -223,6 +232,7 @@ CHARTS = (
     (("descriptors",), "open descriptors"),
     (("wal_mb",), "write-ahead log, MB"),
     (("p50_ms", "p95_ms"), "answers, ms: p50 and p95"),
+    (("served",), f"served in {EVERY_SECONDS:.0f} s, not refused"),
 )
 COLOURS = ("#246", "#b40")
 WIDTH, HEIGHT, LEFT, RIGHT, HEAD, FOOT = 900, 170, 60, 880, 36, 26
@@ -278,6 +288,15 @@ def _word(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
+def longest_idle(samples: Sequence[Sample]) -> float:
+    """For how long in one piece every request was refused."""
+    idle = longest = last = 0.0
+    for sample in samples:
+        idle = 0.0 if sample.served else idle + sample.seconds - last
+        longest, last = max(longest, idle), sample.seconds
+    return longest
+
+
 def verdict(samples: Sequence[Sample], *, most_wal_mb: float) -> list[str]:
     """What is wrong; growth is judged after the first quarter, when caches are full."""
     settled = samples[len(samples) // 4 :]
@@ -289,7 +308,9 @@ def verdict(samples: Sequence[Sample], *, most_wal_mb: float) -> list[str]:
     if hours < 1:
         print("shorter than an hour after the warm-up: growth is shown, not judged")
         growth = opened = 0.0
-    problems = [f"memory grew by {growth:.2f} MB an hour"] if growth > GROWTH_MB_PER_HOUR else []
+    idle = longest_idle(samples)
+    problems = [f"nothing was served for {idle:.0f} s"] if idle > IDLE_SECONDS else []
+    problems += [f"memory grew by {growth:.2f} MB an hour"] if growth > GROWTH_MB_PER_HOUR else []
     problems += ["descriptors grew"] if opened > 5 else []
     return problems + (["the write-ahead log was not bounded"] if largest > most_wal_mb else [])
 

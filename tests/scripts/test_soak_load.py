@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from scripts.soak_load import CHARTS, Sample, slope, svg, verdict
+from scripts.soak_load import CHARTS, Sample, longest_idle, slope, svg, verdict
 
 HOURS = 2
 
@@ -21,6 +22,7 @@ def _samples(*, growth_mb: float = 0.0, opened: int = 0, wal: float = 1.0) -> li
             wal_mb=wal,
             p50_ms=3,
             p95_ms=9,
+            served=9,
         )
         for minute in range(HOURS * 60 + 1)
     ]
@@ -36,6 +38,15 @@ def test_what_is_flat_is_well_and_what_grows_is_named() -> None:
     assert verdict(_samples(growth_mb=3), most_wal_mb=300) == ["memory grew by 3.00 MB an hour"]
     assert verdict(_samples(opened=60), most_wal_mb=300) == ["descriptors grew"]
     assert verdict(_samples(wal=5_000), most_wal_mb=300) == ["the write-ahead log was not bounded"]
+
+
+def test_a_service_that_serves_nobody_is_named() -> None:
+    looks = [replace(look, seconds=look.seconds / 12) for look in _samples()]
+    looks[70] = replace(looks[70], served=0)
+    assert longest_idle(looks) == 5, "one look without an answer is no reason"
+    assert verdict(looks, most_wal_mb=300) == []
+    stuck = [replace(look, served=0) if look.seconds > 300 else look for look in looks]
+    assert verdict(stuck, most_wal_mb=300) == ["nothing was served for 300 s"]
 
 
 def test_a_short_run_is_shown_and_not_judged() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,32 @@ async def test_patience_is_short_once_the_queue_does_not_empty() -> None:
     assert turns.patience == pytest.approx(0.2), "there was always somebody waiting"
     turns.give()
     assert turns.patience == 2.0
+
+
+@pytest.mark.promise("service: no turn is lost", tries=2_000, pure=True)
+async def test_turns_survive_lasting_overload(rng: random.Random) -> None:
+    """Patience runs out all the time, and some hang up; when all is over, every turn is there."""
+    turns = Turns(2, waiting=8, patience=0.001)
+    served = 0
+
+    async def ask() -> None:
+        nonlocal served
+        if await turns.take():
+            served += 1
+            try:
+                await asyncio.sleep(rng.choice((0, 0.0005, 0.001, 0.0015)))
+            finally:
+                turns.give()
+
+    for _ in range(100):
+        asking = [asyncio.create_task(ask()) for _ in range(20)]
+        await asyncio.sleep(0.0005)
+        for leaving in rng.sample(asking, 3):
+            leaving.cancel()
+        outcomes = await asyncio.gather(*asking, return_exceptions=True)
+        assert [one for one in outcomes if one is not None and not isinstance(one, asyncio.CancelledError)] == []
+    assert served >= 200
+    assert [await turns.take() for _ in range(3)] == [True, True, False]
 
 
 async def test_who_waits_too_long_is_told_so(tmp_path: Path, clock: FakeClock) -> None:
