@@ -25,6 +25,7 @@ _SCALE: Final = 127.0
 _RESCORE: Final = 4
 _RESCORE_MIN: Final = 200
 _BLOCKS: Final = 4
+_AT_HAND: Final = 512
 _LOWEST: Final = float(np.finfo(np.float32).min)
 
 Vectors = NDArray[np.float32]
@@ -133,15 +134,15 @@ class Matrix:
         if (start and seqs[0] <= self._seqs[start - 1]) or np.any(np.diff(seqs) <= 0):
             raise ValueError("rows are appended in the order of seq")
         self._reserve(start + count)
-        rows = np.arange(start, start + count)
-        self._put(rows, vectors)
-        self._seqs[rows] = seqs
-        self._previous[rows] = previous
-        self._next[rows] = -1
-        self._leans[rows] = 1.0 if leans is None else leans
+        new = slice(start, start + count)
+        self._put(new, vectors)
+        self._seqs[new] = seqs
+        self._previous[new] = previous
+        self._next[new] = -1
+        self._leans[new] = 1.0 if leans is None else leans
         self._size += count
-        linked = rows[previous >= 0]
-        self._next[previous[previous >= 0]] = linked
+        rows = np.arange(start, start + count)
+        self._next[previous[previous >= 0]] = rows[previous >= 0]
         self._renorm(np.unique(np.concatenate([rows, previous[previous >= 0]])))
 
     def remove(self, seqs: Integers) -> None:
@@ -245,7 +246,7 @@ class Matrix:
         if self._codes is not None:
             self._codes = _grown(self._codes, room)
 
-    def _put(self, rows: Integers, vectors: Vectors) -> None:
+    def _put(self, rows: slice, vectors: Vectors) -> None:
         if self._vectors is not None:
             self._vectors[rows] = vectors
         if self._codes is not None:
@@ -253,14 +254,16 @@ class Matrix:
             self._codes[rows], self._lengths[rows] = codes, _code_lengths(codes)
 
     def _renorm(self, rows: Integers) -> None:
-        """The length of own + neighbours for rows whose neighbours changed."""
-        for start in range(0, len(rows), 4096):
-            part = rows[start : start + 4096]
+        """The length of own + neighbours for rows whose neighbours changed, a few at a time, so that they stay at hand."""
+        for start in range(0, len(rows), _AT_HAND):
+            part = rows[start : start + _AT_HAND]
             mixed = self.own(part)
             for links, weight in ((self._previous, self.blend.previous), (self._next, self.blend.next)):
-                has = links[part] >= 0
-                mixed[has] += weight * self._leans[part[has], None] * self.own(links[part[has]])
-            lengths = np.linalg.norm(mixed, axis=1)
+                linked = links[part]
+                other = self.own(np.maximum(linked, 0))
+                other *= (weight * self._leans[part] * (linked >= 0))[:, None]
+                mixed += other
+            lengths = np.sqrt(np.einsum("ij,ij->i", mixed, mixed))
             self._norms[part] = np.where(lengths > 0, lengths, 1)
 
 
