@@ -16,7 +16,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
@@ -26,6 +28,7 @@ from recollect.process.llm.asking import Asker, Limits  # noqa: E402
 from recollect.testing import FakeClock  # noqa: E402
 from recollect.types import Role  # noqa: E402
 
+A = TypeVar("A", bound=BaseModel)
 PARTS = 22
 TALK: tuple[tuple[Role, str], ...] = (
     ("user", "Hi Nikita! I'm Ana and I moved to Denver last week."),
@@ -76,6 +79,15 @@ def judged(found: list[str], wanted: tuple[str, ...]) -> Iterator[str]:
             yield f"  - missed: {word}"
 
 
+class Telling(Asker):
+    """Shows each answer as the model gave it, so that what is kept can be held against it."""
+
+    async def ask(self, prompt: str, *, instructions: str, answer: type[A]) -> A:
+        given = await super().ask(prompt, instructions=instructions, answer=answer)
+        print(f"{answer.__name__}, as the model said it: {given.model_dump_json(exclude_defaults=True)}", flush=True)
+        return given
+
+
 async def show_learnt(memory: Recollect) -> None:
     facts = [fact.text for fact in await memory.memories(user="ana")]
     loops = [f"({loop.kind}) {loop.text}" for loop in await memory.loops(user="ana", status=None)]
@@ -85,7 +97,7 @@ async def show_learnt(memory: Recollect) -> None:
 
 async def run(url: str) -> None:
     clock = FakeClock()
-    asker = Asker(f"{url}/v1#local", Limits(seconds=3_000, answer_tokens=900))
+    asker = Telling(f"{url}/v1#local", Limits(seconds=3_000, answer_tokens=900))
     with tempfile.TemporaryDirectory() as folder:
         async with Recollect(folder, clock=clock, model=asker) as memory:
             await memory.define_persona("nikita", name="Nikita", text="You are Nikita.")

@@ -15,7 +15,7 @@ from recollect.testing import put, turn_draft
 from scripts.sqlite_schema import FOLDER, KINDS, schema
 
 ANA = UserKey("default", "ana")
-SECOND = Migration(2, "second", "CREATE TABLE second (a TEXT) STRICT; INSERT INTO second VALUES ('x');")
+NEXT = Migration(newest("user") + 1, "second", "CREATE TABLE second (a TEXT) STRICT; INSERT INTO second VALUES ('x');")
 BROKEN = Migration(3, "broken", "CREATE TABLE third (a TEXT) STRICT; INSERT INTO nowhere VALUES ('x');")
 
 
@@ -33,7 +33,7 @@ def test_migrations_are_numbered_from_one(kind: str) -> None:
 
 def test_a_migration_and_its_record_are_committed_together() -> None:
     with closing(in_memory()) as connection:
-        steps = (*migrations("user"), SECOND, BROKEN)
+        steps = (*migrations("user"), NEXT, BROKEN)
         with pytest.raises(Exception, match="nowhere"):
             migrate(connection, steps)
         assert schema_of(connection) == 2
@@ -44,15 +44,15 @@ def test_a_migration_and_its_record_are_committed_together() -> None:
 
 def test_migrating_again_changes_nothing() -> None:
     with closing(in_memory()) as connection:
-        migrate(connection, (*migrations("user"), SECOND))
-        migrate(connection, (*migrations("user"), SECOND))
+        migrate(connection, (*migrations("user"), NEXT))
+        migrate(connection, (*migrations("user"), NEXT))
         assert connection.execute("SELECT count(*) FROM second").get == 1
 
 
 def test_a_newer_schema_is_refused() -> None:
     with closing(in_memory()) as connection:
-        migrate(connection, (*migrations("user"), SECOND))
-        with pytest.raises(SchemaMismatch, match=f"schema 2, .* up to {newest('user')}"):
+        migrate(connection, (*migrations("user"), NEXT))
+        with pytest.raises(SchemaMismatch, match=f"schema {NEXT.number}, .* up to {newest('user')}"):
             migrate(connection, migrations("user"))
 
 

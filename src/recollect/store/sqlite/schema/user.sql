@@ -41,8 +41,6 @@ CREATE INDEX turns_by_persona ON turns (persona, place) WHERE retired IS NULL;
 
 CREATE INDEX turns_by_lane ON turns (persona, lane, place) WHERE retired IS NULL;
 
-CREATE INDEX turns_by_time ON turns (persona, lane, at, place) WHERE retired IS NULL;
-
 CREATE INDEX turns_by_session ON turns (session, place) WHERE retired IS NULL;
 
 CREATE INDEX turns_ended ON turns (retired) WHERE retired IS NOT NULL;
@@ -170,3 +168,5 @@ CREATE TABLE notes (
     expires INTEGER,
     body TEXT NOT NULL
 ) STRICT;
+
+CREATE INDEX turns_by_time ON turns (persona, lane, at, place) WHERE retired IS NULL;

@@ -39,7 +39,6 @@ CREATE UNIQUE INDEX turns_by_id ON turns (id, version);
 CREATE INDEX turns_by_place ON turns (place) WHERE retired IS NULL;
 CREATE INDEX turns_by_persona ON turns (persona, place) WHERE retired IS NULL;
 CREATE INDEX turns_by_lane ON turns (persona, lane, place) WHERE retired IS NULL;
-CREATE INDEX turns_by_time ON turns (persona, lane, at, place) WHERE retired IS NULL;
 CREATE INDEX turns_by_session ON turns (session, place) WHERE retired IS NULL;
 CREATE INDEX turns_ended ON turns (retired) WHERE retired IS NOT NULL;
 
