@@ -16,7 +16,7 @@ from scripts.sqlite_schema import FOLDER, KINDS, schema
 
 ANA = UserKey("default", "ana")
 NEXT = Migration(newest("user") + 1, "second", "CREATE TABLE second (a TEXT) STRICT; INSERT INTO second VALUES ('x');")
-BROKEN = Migration(3, "broken", "CREATE TABLE third (a TEXT) STRICT; INSERT INTO nowhere VALUES ('x');")
+BROKEN = Migration(NEXT.number + 1, "broken", "CREATE TABLE third (a TEXT) STRICT; INSERT INTO nowhere VALUES ('x');")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -36,8 +36,8 @@ def test_a_migration_and_its_record_are_committed_together() -> None:
         steps = (*migrations("user"), NEXT, BROKEN)
         with pytest.raises(Exception, match="nowhere"):
             migrate(connection, steps)
-        assert schema_of(connection) == 2
-        assert connection.execute("SELECT max(number) FROM migrations").get == 2
+        assert schema_of(connection) == NEXT.number
+        assert connection.execute("SELECT max(number) FROM migrations").get == NEXT.number
         assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'third'").get == 0
         assert not connection.in_transaction
 
