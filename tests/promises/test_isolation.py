@@ -28,7 +28,7 @@ from tests.promises.canaries import PERSONA, canary, shown
 from tests.stores import Backend
 
 USERS = 10
-RUNS = count(test=100, soak=5_000)
+RUNS = count(test=180, soak=5_000)
 ON_SERVER = count(test=20, soak=5_000)
 """Fewer where each step is dozens of round trips."""
 STEPS = 50
