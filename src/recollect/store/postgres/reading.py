@@ -119,6 +119,9 @@ def _turn_list(query: base.TurnList, person: Person) -> Question:
         persona=scope("persona", query.persona),
         lane=scope("lane", query.lane),
         session="true" if query.session is None else "t.session = %(session)s",
+        since="true" if query.since is None else "t.at >= %(since)s::bigint",
+        until="true" if query.until is None else "t.at < %(until)s::bigint",
+        order=_order(query),
     )
     values: Values = {
         "user": person.id,
@@ -130,6 +133,14 @@ def _turn_list(query: base.TurnList, person: Person) -> Question:
         "known": query.known,
     }
     return _ask_turns(sql, values | _names(query.persona, query.lane))
+
+
+def _order(query: base.TurnList) -> str:
+    """By place. The sum keeps the planner from following the order of places through years to find a day in one lane, which
+    the index of times finds at once."""
+    within = query.since is not None or query.until is not None
+    named = not isinstance(query.persona, Everything) and not isinstance(query.lane, Everything)
+    return "t.place + 0" if within and named else "t.place"
 
 
 def _records_by_id(query: base.RecordsById, person: Person) -> Question:

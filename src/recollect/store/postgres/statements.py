@@ -42,6 +42,9 @@ GAPS: Mapping[str, tuple[str, ...]] = {
     ),
     "lane": ("true", "t.lane is null", "t.lane = %(lane)s"),
     "session": ("true", "t.session = %(session)s"),
+    "since": ("true", "t.at >= %(since)s::bigint"),
+    "until": ("true", "t.at < %(until)s::bigint"),
+    "order": ("t.place", "t.place + 0"),
 }
 """Everything that may stand in a gap."""
 

@@ -26,10 +26,8 @@ order by t.place, t.seq
 -- Turns after a place, in the conversation's order.
 select {columns}
 from turns t
-where t.user_id = %(user)s and t.place > %(after)s and {visible} and {persona} and {lane} and {session}
-    and (%(since)s::bigint is null or t.at >= %(since)s::bigint)
-    and (%(until)s::bigint is null or t.at < %(until)s::bigint)
-order by t.place, t.seq
+where t.user_id = %(user)s and t.place > %(after)s and {visible} and {persona} and {lane} and {session} and {since} and {until}
+order by {order}, t.seq
 limit %(limit)s
 
 -- name: insert_turn
