@@ -24,6 +24,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -93,14 +94,22 @@ class Talk:
         self._words = ["".join(self._random.choices(syllables, k=self._random.randint(1, 3))) for _ in range(20_000)]
         total = 0.0
         self._weights = [total := total + 1 / (rank + 20) for rank in range(len(self._words))]
+        self._now = datetime.now(UTC)
 
     def sentence(self, words: int = 14) -> str:
         return " ".join(self._random.choices(self._words, cum_weights=self._weights, k=words))
 
     def turns(self, user: str, count: int) -> Iterator[list[Turn]]:
+        """A turn every ten minutes until now: 144 a day, as somebody would who never sleeps."""
         for start in range(0, count, BATCH):
             yield [
-                Turn(user, "user" if n % 2 else "assistant", self.sentence(), persona=PERSONA)
+                Turn(
+                    user,
+                    "user" if n % 2 else "assistant",
+                    self.sentence(),
+                    persona=PERSONA,
+                    at=self._now - timedelta(minutes=10 * (count - n)),
+                )
                 for n in range(start, min(start + BATCH, count))
             ]
 
