@@ -3,6 +3,7 @@
     python scripts/soak_load.py --minutes 120                 an embedded store
     python scripts/soak_load.py --minutes 120 --store postgres
     python scripts/soak_load.py --minutes 5 --users 8         fewer users reach the size that they keep sooner
+    python scripts/soak_load.py --rate 20                     twenty requests a second, where others need the machine too
 
 A user is forgotten now and then, so that what is stored grows to a size and stays there.
 The service runs as it does in production, in a process of its own, with a worker process beside it. Every few seconds both are
@@ -40,7 +41,7 @@ EVERY_SECONDS = 5.0
 PROGRAM = (sys.executable, "-c", "import sys; from recollect.deliver.cli import main; sys.exit(main())")
 GROWTH_MB_PER_HOUR = 1.0
 IDLE_SECONDS = 30.0
-"""Clients ask without a pause: a service that serves none of them for so long has lost its turns."""
+"""Clients ask many times in so long: a service that serves none of them for so long has lost its turns."""
 WAL_MB_PER_FILE, WAL_MB_OF_SERVER = 8.0, 2_400.0
 """Embedded, a file's log is copied into it at half of that. The server's may pass `max_wal_size` a little."""
 WORDS = (
@@ -114,11 +115,13 @@ def wal_mb(folder: Path) -> float:
     return total / 1e6
 
 
-async def client(http: httpx.AsyncClient, chance: random.Random, load: Load, *, users: int, until: float) -> None:
-    """One of several who talk, ask, search, read, and now and then forget."""
-    number = 0
+async def client(
+    http: httpx.AsyncClient, chance: random.Random, load: Load, *, users: int, until: float, rate: float
+) -> None:
+    """One of several who talk, ask, search, read, and now and then forget; `rate` is theirs together, 0 without a pause."""
     while time.monotonic() < until:
-        number += 1
+        if rate:
+            await asyncio.sleep(chance.expovariate(rate / CLIENTS))
         user = f"soak{chance.randrange(users)}"
         text = " ".join(chance.choices(WORDS, k=chance.randint(3, 14)))
         turn = {"user": user, "role": chance.choice(["user", "assistant"]), "text": text, "persona": "nikita"}
@@ -173,7 +176,14 @@ async def run(arguments: argparse.Namespace, folder: Path, data: str) -> list[Sa
             until = begun + arguments.minutes * 60
             clients = [
                 asyncio.create_task(
-                    client(http, random.Random(f"{arguments.seed}:{n}"), load, users=arguments.users, until=until)
+                    client(
+                        http,
+                        random.Random(f"{arguments.seed}:{n}"),
+                        load,
+                        users=arguments.users,
+                        until=until,
+                        rate=arguments.rate,
+                    )
                 )
                 for n in range(CLIENTS)
             ]
@@ -320,6 +330,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=120.0)
     parser.add_argument("--store", choices=["sqlite", "postgres"], default="sqlite")
     parser.add_argument("--users", type=int, default=40)
+    parser.add_argument("--rate", type=float, default=0.0, help="requests a second; 0: as fast as they are answered")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, default=Path())
     arguments = parser.parse_args()
@@ -337,7 +348,10 @@ def main() -> int:
         else:
             samples = asyncio.run(run(arguments, folder, str(folder / "memories")))
     target = arguments.output / f"soak-load-{arguments.store}.svg"
-    minutes = f"{arguments.minutes:g} minutes, {CLIENTS} clients, {arguments.users} users, seed {arguments.seed}"
+    pace = f"{arguments.rate:g} requests a second" if arguments.rate else "without a pause"
+    minutes = (
+        f"{arguments.minutes:g} minutes, {CLIENTS} clients, {pace}, {arguments.users} users, seed {arguments.seed}"
+    )
     target.write_text(svg(samples, title=f"{arguments.store}: {minutes}"), "utf-8")
     print(f"seed {arguments.seed}; plotted to {target}")
     embedded = arguments.store == "sqlite"
