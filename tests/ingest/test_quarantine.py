@@ -1,8 +1,8 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.ingest.quarantine import quarantine
+from recollect.ingest.quarantine import ATTACKS, STANDING, Rule, quarantine
 from recollect.types import Origin
 
 ORIGINS: tuple[Origin, ...] = ("user", "assistant", "tool", "import")
@@ -72,3 +72,18 @@ def test_ordinary_talk_passes(text: str, origin: Origin) -> None:
 def test_any_text_gets_an_answer(text: str, origin: Origin) -> None:
     reason = quarantine(text, origin)
     assert reason is None or len(reason.words) <= 120
+
+
+def matches(rule: Rule) -> st.SearchStrategy[str]:
+    """Texts in lower case that a rule matches, and some more: where words end is left open, what must follow is in it."""
+    alphabet = st.characters(max_codepoint=127) if rule.needs else st.characters()
+    wider = rule.pattern.pattern.replace(r"\b", "").replace("(?=", "(?:")
+    return st.from_regex(wider, fullmatch=True, alphabet=alphabet)
+
+
+@pytest.mark.parametrize("rule", [*ATTACKS, *STANDING], ids=lambda rule: rule.kind)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_every_match_in_ascii_holds_what_its_rule_needs(rule: Rule, data: st.DataObject) -> None:
+    text = data.draw(matches(rule))
+    assert any(need in text.lower() for need in rule.needs) or not text.isascii()

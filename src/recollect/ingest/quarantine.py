@@ -12,16 +12,17 @@ own, while the same words from a tool, an import or the model itself are held ba
 import html
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import unquote
 
 from recollect.ingest.hygiene import visible
 from recollect.text.patterns import PatternTable
 from recollect.types import Origin
 
-__all__ = ["Reason", "Verdicts", "quarantine"]
+__all__ = ["ATTACKS", "STANDING", "Reason", "Rule", "Verdicts", "quarantine"]
 
 Kind = Literal["hidden", "override", "role", "markup", "persona", "disclosure", "exfiltration", "standing"]
 
@@ -34,16 +35,29 @@ class Reason:
     words: str
 
 
+class Rule(NamedTuple):
+    """One way to give an order. A match in ASCII text holds one of `needs`, in lower case."""
+
+    kind: Kind
+    needs: frozenset[str]
+    pattern: re.Pattern[str]
+
+
 _TABLE: Final = PatternTable.read("recollect.ingest", "quarantine.toml")
 
 
-def _compiled(section: Literal["attack", "standing"]) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
-    kinds: dict[Kind, list[str]] = _TABLE.content[section]
-    return tuple((kind, _TABLE.compiled(one)) for kind, expressions in kinds.items() for one in expressions)
+def _compiled(section: Literal["attack", "standing"]) -> tuple[Rule, ...]:
+    kinds: dict[Kind, list[dict[str, Any]]] = _TABLE.content[section]
+    return tuple(
+        Rule(kind, frozenset(one["needs"]), _TABLE.compiled(one["rule"]))
+        for kind, rules in kinds.items()
+        for one in rules
+    )
 
 
-_ATTACKS: Final = _compiled("attack")
-_STANDING: Final = _compiled("standing")
+ATTACKS: Final = _compiled("attack")
+STANDING: Final = _compiled("standing")
+_NEEDS: Final = tuple(sorted({need for rule in (*ATTACKS, *STANDING) for need in rule.needs}))
 
 # A flag of a country's part spells up to seven tag characters; more, or any bidi override, hides text.
 _HIDDEN: Final = re.compile("[\U000e0020-\U000e007f]{8,}|[\u202d\u202e]|[\u200b\u200c\u200d\u2060]{6,}")
@@ -62,12 +76,20 @@ def quarantine(text: str, origin: Origin) -> Reason | None:
     if hidden is not None:
         return Reason(kind="hidden", words=" ".join(f"{ord(sign):04X}" for sign in hidden[0][:8]))
     plain = _decoded(unicodedata.normalize("NFKC", visible(text)).replace("’", "'"))
-    rules = _ATTACKS if origin == "user" else _ATTACKS + _STANDING
-    for kind, pattern in rules:
+    for kind, _, pattern in _worth_trying(plain, ATTACKS if origin == "user" else (*ATTACKS, *STANDING)):
         found = pattern.search(plain)
         if found is not None:
             return Reason(kind=kind, words=found[0].strip()[:120])
     return None
+
+
+def _worth_trying(plain: str, rules: Sequence[Rule]) -> Sequence[Rule]:
+    """The rules that may match. Letters that only `re.IGNORECASE` takes for ASCII ones are beyond `lower`."""
+    if not plain.isascii():
+        return rules
+    lowered = plain.lower()
+    held = [need for need in _NEEDS if need in lowered]
+    return [rule for rule in rules if not rule.needs.isdisjoint(held)] if held else ()
 
 
 class Verdicts:
