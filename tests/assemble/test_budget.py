@@ -227,6 +227,16 @@ def test_a_quoted_reply_gives_way_to_the_message() -> None:
     assert context.messages[-1]["content"] == message
 
 
+@pytest.mark.req("R0.9")
+def test_a_quoted_reply_gives_way_to_the_minimum_of_turns() -> None:
+    recipe = load("companion")
+    persona = replace(PERSONA, style="", text="Hi.")
+    for words_left in range(150, 600, 10):
+        message = "word " * (recipe.total.cap - words_left)
+        context = made(recipe, plenty(message=message, persona=persona, quoted=turn(99, words(400, "quoted"))))
+        assert len(shown(context, "working")) >= recipe.history.minimum
+
+
 @pytest.mark.parametrize("family", ["o200k", "cl100k", "claude", "gemini", "gemma3", "no such family"])
 def test_the_cap_is_the_target_models_own_tokens(family: str) -> None:
     counting = tokenizer(family)

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from recollect.assemble.assemble import assemble
 from recollect.assemble.assembled import Assembled
+from recollect.assemble.candidate import Desk
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.recipe_book import load, names
 from recollect.assemble.snapshot import rebuilt, taken
+from recollect.assemble.table import table
 from recollect.errors import ImpossibleBudget
 from recollect.ingest.hygiene import visible
 from recollect.tokens import Tokenizer, tokenizer
@@ -182,8 +184,11 @@ def counted(context: Assembled, counting: Tokenizer) -> int:
 
 
 def impossible_for_a_reason(recipe: Recipe, material: Material, counting: Tokenizer) -> bool:
+    """Persona and message do not fit beside what wraps them and the recipe's minimum of turns, a dozen tokens a turn."""
     kept = (material.persona.text, material.persona.boundaries, visible(material.message))
-    wrapping = 150 + 12 * (recipe.history.minimum + recipe.history.keep_first)
+    least = replace(material.persona, text="a", boundaries="a" if material.persona.boundaries else "")
+    bare = table(Desk(recipe, replace(material, persona=least, message="a", quoted=None), counting))
+    wrapping = bare.fixed + 12 * (recipe.history.minimum + recipe.history.keep_first)
     return sum(counting.count(text) for text in kept) + recipe.total.reserve + wrapping > recipe.total.cap
 
 

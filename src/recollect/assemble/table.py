@@ -55,10 +55,13 @@ class Table:
 
 
 def table(desk: Desk) -> Table:
-    """Gathers what the recipe names from the material; the quoted reply gives way if nothing else can."""
+    """Gathers what the recipe names from the material; the quoted reply gives way to the minimum of turns, if nothing else
+    can."""
     found = _gathered(desk, quoted=desk.recipe.history.quoted)
     room = desk.recipe.total.cap - desk.recipe.total.reserve
-    return found if found.quoted is None or found.fixed <= room else _gathered(desk, quoted=1)
+    if found.quoted is None or found.fixed + found.past.plan(0, least=True).tokens <= room:
+        return found
+    return _gathered(desk, quoted=1)
 
 
 def _gathered(desk: Desk, *, quoted: int) -> Table:
