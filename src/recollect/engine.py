@@ -265,7 +265,7 @@ class Recollect(Custody):
             known=known,
             warnings=chosen.warnings,
         )
-        recall = partial(self._recaller.recall, UserKey(self._tenant, user))
+        recall = self._recaller.of(UserKey(self._tenant, user))
         material = await gather.gather(self._user(user), request, self._personas.resolve(request.persona), recall)
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)

@@ -61,6 +61,9 @@ digit or sign.
 
 UNKNOWN: Final = (1.7, 0.8, 0.8)
 
+_SHORT: Final = 2_000
+_MOST_COUNTED: Final = 65_536
+
 _NEITHER_DIGIT_NOR_SIGN: Final = bytes(range(65, 91)) + bytes(range(97, 123)) + b" " + bytes(range(128, 256))
 
 _MODELS: Final = (
@@ -89,6 +92,8 @@ class Tokenizer:
     warning: str | None
     _vocabulary: AnyTokenizer = field(repr=False)
     _estimate: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    _counted: dict[tuple[int, int], int] = field(repr=False, default_factory=dict[tuple[int, int], int])
+    """Counts of short texts by hash and length: contexts ask again and again about the same lines. No text is kept."""
 
     @property
     def message_overhead(self) -> int:
@@ -102,6 +107,17 @@ class Tokenizer:
         """Tokens of a text by itself. Text that has no UTF-8 form is counted as if each bad code point were
         three.
         """
+        if len(text) > _SHORT:
+            return self._count(text)
+        name = hash(text), len(text)
+        known = self._counted.get(name)
+        if known is None:
+            if len(self._counted) >= _MOST_COUNTED:
+                self._counted.clear()
+            known = self._counted[name] = self._count(text)
+        return known
+
+    def _count(self, text: str) -> int:
         try:
             tokens = len(self._vocabulary.encode_ordinary(text))
         except UnicodeEncodeError:

@@ -1,13 +1,14 @@
 """Gathering: everything a recipe may want for one message, read from the user's store in two or three short batches.
 
-The first batch tells the state of things and the window, while the persona is looked up; recall then asks with the message
-in the light of its anchor, beside what some recipes want from further back; a last one fetches the cards of who was found.
+The first batch tells the state of things and the window, and what recall can ask before it knows them, while the persona is
+looked up; recall then ranks with the message in the light of its anchor, while what some recipes want from further back is
+read; a last batch fetches the cards of who was found.
 All of them are bounded by the head that the first one saw, so they answer from one state of the log. Trouble in the store
 never fails a conversation: what could not be read is left out and named.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -23,7 +24,7 @@ from recollect.ingest.quarantine import Verdicts
 from recollect.ingest.short import is_short
 from recollect.ingest.slots import is_question
 from recollect.recall.blends import Boosts, Shares
-from recollect.recall.searching import Blending, Brought, Search
+from recollect.recall.searching import Ahead, Blending, Search, UserRecall
 from recollect.store import nouns
 from recollect.store.base import (
     ANY,
@@ -86,9 +87,6 @@ class Request:
     warnings: tuple[str, ...] = ()
 
 
-Recall = Callable[[UserStore, Search], Awaitable[Brought]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
     """The queries of the first batch, kept to read their answers."""
@@ -125,9 +123,9 @@ class _Plan:
         )
 
 
-async def gather(store: UserStore, request: Request, resolving: Awaitable[Resolved], recall: Recall) -> Material:
+async def gather(store: UserStore, request: Request, resolving: Awaitable[Resolved], recall: UserRecall) -> Material:
     """The material for one context; without a working store, what the call itself brings."""
-    who, seen = await asyncio.gather(resolving, _seen(store, request))
+    who, seen = await asyncio.gather(resolving, _seen(store, request, recall))
     request = replace(request, warnings=(*who.warnings, *request.warnings))
     if isinstance(seen, _Unreadable):
         return _bare(request, who.persona, seen)
@@ -135,7 +133,7 @@ async def gather(store: UserStore, request: Request, resolving: Awaitable[Resolv
         state = await _state(store, request, who.persona, seen)
         material, brought = await asyncio.gather(
             beyond(store, state.material, request.recipe, running=state.running, known=request.known),
-            _brought(store, request, state, recall),
+            _brought(store, request, seen, state, recall),
         )
     except StoreError as error:
         return _bare(request, who.persona, _Unreadable(error, seen.message))
@@ -158,6 +156,9 @@ class _Seen:
     message: StoredTurn | None
     text: str
     plan: _Plan
+    search: Search
+    """What recall asks, as far as it is known before the answers."""
+    ahead: Ahead
     answers: Answers
 
 
@@ -180,7 +181,7 @@ class _Brought:
     problem: str = ""
 
 
-async def _seen(store: UserStore, request: Request) -> _Seen | _Unreadable:
+async def _seen(store: UserStore, request: Request, recall: UserRecall) -> _Seen | _Unreadable:
     try:
         message = await _message(store, request)
     except StoreError as error:
@@ -189,15 +190,32 @@ async def _seen(store: UserStore, request: Request) -> _Seen | _Unreadable:
         return _Unreadable(error)
     text = message.text if message else request.message or ""
     plan = _plan(request, text=text, before=message.place if message else None)
+    search = _search(request, text)
+    ahead = recall.ahead(search, anchored=True)
     try:
-        return _Seen(message, text, plan, await store.read(*plan.queries()))
+        answers, _ = await asyncio.gather(store.read(*plan.queries(), *ahead.queries), recall.prepare(ahead))
     except StoreError as error:
         return _Unreadable(error, message)
+    return _Seen(message, text, plan, search, ahead, answers)
 
 
-async def _brought(store: UserStore, request: Request, state: _State, recall: Recall) -> _Brought:
+def _search(request: Request, text: str) -> Search:
+    return Search(
+        text=text,
+        limit=request.recipe.recall.candidates,
+        turns=TURNS,
+        persona=request.persona,
+        lane=ANY if request.recipe.recall.other_lanes == "always" else request.lane,
+        kinds=("turn", "memory", "episode"),
+        blending=blending(request.recipe),
+        now=request.now,
+        known=request.known,
+    )
+
+
+async def _brought(store: UserStore, request: Request, seen: _Seen, state: _State, recall: UserRecall) -> _Brought:
     try:
-        brought = await recall(store, state.ask)
+        brought = await recall.recall(store, state.ask, seen.ahead, seen.answers)
         recalled = tuple(map(_held_back, brought.hits))
         facts = await _facts(store, request, recalled, named=state.named, known=state.material.known)
     except StoreError as error:
@@ -325,16 +343,9 @@ async def _state(store: UserStore, request: Request, persona: Persona, seen: _Se
         inputs=request.inputs,
         problems=request.warnings,
     )
-    ask = Search(
-        text=text,
+    ask = replace(
+        seen.search,
         anchor=anchor.turn.text if anchor.turn else _opening(text, material.last_time),
-        limit=request.recipe.recall.candidates,
-        turns=TURNS,
-        persona=request.persona,
-        lane=ANY if request.recipe.recall.other_lanes == "always" else request.lane,
-        kinds=("turn", "memory", "episode"),
-        blending=blending(request.recipe),
-        now=request.now,
         zone=profile.zone,
         known=known,
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),

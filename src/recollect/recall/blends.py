@@ -9,13 +9,12 @@ are in days.
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 DECIMALS: Final = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A memory, episode or turn that was found, with what a blend weighs."""
 
     seq: int
@@ -28,8 +27,7 @@ class Candidate:
     lane: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blended:
+class Blended(NamedTuple):
     seq: int
     score: float
     parts: dict[str, float]

@@ -66,6 +66,8 @@ class Question:
     of_persona: bool = False
     """It asks for what the persona said."""
     asks_when: bool = False
+    alone: bool = True
+    """It says enough by itself: no anchor was or would be read with it."""
     periods: tuple[Period, ...] = ()
 
 
@@ -77,7 +79,8 @@ def understand(
     named, rest = _named(text, speakers)
     about = gist(rest)
     found = _bounded(stems(about if about != rest else rest))
-    if anchor and len(found) < (OWN_STEMS if is_question(text) else ANCHOR_STEMS):
+    alone = len(found) >= (OWN_STEMS if is_question(text) else ANCHOR_STEMS)
+    if anchor and not alone:
         borrowed = gist(anchor[:_MAX_TEXT])
         found = _bounded([*found, *stems(borrowed)])
         about = f"{about} {borrowed}".strip()
@@ -89,6 +92,7 @@ def understand(
         of_user=not of_persona and not named and not _FIRST.isdisjoint(words(text)),
         of_persona=of_persona,
         asks_when=bool(_WHEN.search(text)),
+        alone=alone,
         periods=tuple(periods),
     )
 

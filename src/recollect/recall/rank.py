@@ -11,8 +11,8 @@ three kinds at once. docs/recall.md tells what each of them is worth.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,15 +92,14 @@ class Rows:
         return len(self.seqs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A row in its place; `parts` add up to `score`."""
 
     row: int
     seq: int
     score: float
     parts: Mapping[str, float]
-    duplicates: tuple[int, ...] = field(default=())
+    duplicates: tuple[int, ...] = ()
     """Sequence numbers of nearly the same turns that this one stands for."""
 
 
@@ -217,7 +216,7 @@ def standardiser(scores: Scores, allowed: NDArray[np.bool_] | None = None, *, le
 
     Of fewer than `least` scores the missing ones count as 0.
     """
-    counted = scores if allowed is None else scores[allowed]
+    counted = scores if allowed is None or allowed.all() else scores[allowed]
     if len(counted) < least:
         counted = np.append(counted, np.zeros(least - len(counted)))
     deviation = float(counted.std())
@@ -250,7 +249,7 @@ def collapse(
             folded[place] = []
         else:
             folded[keeper].append(ranked[place].seq)
-    return [replace(ranked[place], duplicates=tuple(same)) for place, same in folded.items()]
+    return [ranked[place]._replace(duplicates=tuple(same)) for place, same in folded.items()]
 
 
 def rank_sessions(totals: Scores, sessions: Integers, *, weights: Weights = DEFAULT) -> list[tuple[int, float]]:

@@ -1,8 +1,9 @@
 """Finding what answers a message, on any store: two short batches of reads around pure ranking.
 
-The first batch asks for full-text matches and for traces that are new to the cache; the ranking then works on columns in
-memory; the second fetches the texts of the winners. Turns are ranked with their neighbours, records by the recipe's own
-blend; both say how each score came about. What is no longer true is found only when the past is asked about.
+The first batch asks for full-text matches and for traces that are new to the cache, for a context beside its other reads;
+the ranking then works on columns in memory; the second fetches the texts of the winners. Turns are ranked with their
+neighbours, records by the recipe's own blend; both say how each score came about. What is no longer true is found only
+when the past is asked about.
 """
 
 import asyncio
@@ -28,13 +29,26 @@ from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
 from recollect.recall.vectors import Floats, Vectors, top
 from recollect.store import nouns
-from recollect.store.base import ANY, Everything, RecordsBySeq, Scope, Scored, Scores, TurnsBySeq, UserStore, Vector
+from recollect.store.base import (
+    ANY,
+    Answers,
+    Everything,
+    Query,
+    RecordsBySeq,
+    Scope,
+    Scored,
+    Scores,
+    Traces,
+    TurnsBySeq,
+    UserStore,
+    Vector,
+)
 from recollect.store.catalog import UserKey
 from recollect.text.analyse import stems, words
 from recollect.text.temporal import ranges
 from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
 
-SPARE: Final = 6
+SPARE: Final = 2
 """Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
 NO_ROW: Final = -1
 """The row of what has no vector yet."""
@@ -82,6 +96,22 @@ class Search:
     @property
     def sides(self) -> tuple[RecordKind, ...]:
         return tuple(noun for noun in SIDES if noun in self.kinds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """What a search reads before all that it needs is known, beside what else is read then: traces that are new, and full
+    text where the message stands for itself."""
+
+    traces: Traces
+    speakers: int
+    """How many were known: with a new one, the question is another."""
+    question: Question | None = None
+    scores: tuple[Scores, ...] = ()
+
+    @property
+    def queries(self) -> tuple[Query[object], ...]:
+        return (self.traces, *self.scores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,13 +185,30 @@ class Recaller:
     def forget(self, key: UserKey) -> None:
         self._cache.drop(key)
 
-    async def recall(self, key: UserKey, store: UserStore, search: Search) -> Brought:
-        """Turns and records for a context, with those that must stay out.
+    def of(self, key: UserKey) -> "UserRecall":
+        return UserRecall(self, key)
+
+    def ahead(self, key: UserKey, search: Search, *, anchored: bool) -> Ahead:
+        """What to read first; `anchored` when what a short message answers is still to be found out."""
+        held = self._cache.held(key)
+        traces, speakers = self._cache.query(held), len(held.speakers)
+        question = _question(held, search) if held.last is not None else None
+        if question is None or (anchored and not question.alone):
+            return Ahead(traces=traces, speakers=speakers)
+        return Ahead(traces=traces, speakers=speakers, question=question, scores=_scores(question, search))
+
+    async def prepare(self, ahead: Ahead) -> None:
+        """Embeds the question while the store reads, if that takes no waiting."""
+        if ahead.question is not None and self._embedder.at_once:
+            self._ask(ahead.question.text)
+
+    async def recall(self, key: UserKey, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Brought:
+        """Turns and records for a context, with those that must stay out; `read` answers what was asked ahead.
 
         How they mix follows the one scale that `search` uses; which record takes a record's place is the recipe's choice.
         Of long turns behind the best one, the sentences that say most of what is asked: they share a few hundred tokens.
         """
-        found = await self._find(key, store, search)
+        found = await self._find(key, store, search, ahead, read)
         turns, records = await _texts(store, found, search)
         sides = _ordered(records, found, search)
         waiting = iter(sides)
@@ -178,45 +225,39 @@ class Recaller:
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
         """The best of everything on one scale."""
-        found = await self._find(key, store, search)
+        ahead = self.ahead(key, search, anchored=False)
+        found = await self._find(key, store, search, ahead, await store.read(*ahead.queries))
         turns, records = await _texts(store, found, search)
         texts: dict[int, StoredTurn | Record] = {**turns, **records}
         ranked = sorted((*found.turns, *found.records), key=_best_first)
         held = [(texts[one.seq], one) for one in ranked if one.seq in texts]
         return [_hit(what, one) for what, one in held if not _ended(what, found.question, search)][: search.limit]
 
-    async def _find(self, key: UserKey, store: UserStore, search: Search) -> Found:
-        held = self._cache.held(key)
-        if held.last is None:
-            asked = self._cache.query(held)
-            held = await self._cache.refresh(key, store, asked, (await store.read(asked))[asked])
-        periods = ranges(search.text, now=search.now, zone=search.zone)
-        question = understand(
-            search.text,
-            speakers=[name for name in held.speakers.texts() if name],
-            anchor=search.anchor,
-            periods=periods,
-        )
+    async def _find(self, key: UserKey, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Found:
+        held = await self._cache.refresh(key, store, ahead.traces, read[ahead.traces])
+        question, scores = ahead.question, ahead.scores
+        if question is None or len(held.speakers) != ahead.speakers:
+            question = _question(held, search)
+            scores = _scores(question, search)
+            read = await store.read(*scores)
+        question = replace(question, periods=ranges(search.text, now=search.now, zone=search.zone))
         lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
-        turns, records = _scores(question, search)
-        asked = self._cache.query(held)
-        answers = await store.read(turns, records, asked)
-        held = await self._cache.refresh(key, store, asked, answers[asked])
+        of_turns, of_records = (read[one] for one in scores)
         vector, problem = await self._vector(question.text)
         found_turns: list[Ranked] = []
         if "turn" in search.kinds:
             dots = held.turns.dots(vector)
             found_turns = self._ranked(
-                held, held.turns, question, answers[turns], search, dots=dots, lanes=lanes, nouns=("turn",)
+                held, held.turns, question, of_turns, search, dots=dots, lanes=lanes, nouns=("turn",)
             )
         dots = held.records.dots(vector)
         found_records = self._ranked(
-            held, held.records, question, answers[records], search, dots=dots, lanes=lanes, nouns=search.sides
+            held, held.records, question, of_records, search, dots=dots, lanes=lanes, nouns=search.sides
         )
         if "turn" in search.kinds:
-            found_turns += _without_vectors(held.turns, answers[turns], skip=search.skip, limit=search.limit)
+            found_turns += _without_vectors(held.turns, of_turns, skip=search.skip, limit=search.limit)
         if search.sides:
-            found_records += _without_vectors(held.records, answers[records], skip=frozenset(), limit=search.limit)
+            found_records += _without_vectors(held.records, of_records, skip=frozenset(), limit=search.limit)
         return Found(
             turns=found_turns,
             records=found_records,
@@ -308,6 +349,23 @@ class Recaller:
         return self._embedder.embed([text], purpose="query")[0]
 
 
+class UserRecall:
+    """Recall for one user's context, in two goes: what can be read ahead, and the rest once the state of things is known."""
+
+    def __init__(self, recaller: Recaller, key: UserKey) -> None:
+        self._recaller = recaller
+        self._key = key
+
+    def ahead(self, search: Search, *, anchored: bool) -> Ahead:
+        return self._recaller.ahead(self._key, search, anchored=anchored)
+
+    async def prepare(self, ahead: Ahead) -> None:
+        await self._recaller.prepare(ahead)
+
+    async def recall(self, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Brought:
+        return await self._recaller.recall(self._key, store, search, ahead, read)
+
+
 def _without_vectors(columns: Columns, matches: Scored, *, skip: frozenset[int], limit: int) -> list[Ranked]:
     """The best matches by words alone among what the embedder has not come to yet, in standard deviations."""
     waiting = ~columns.matrix.places(matches.seqs)[1]
@@ -350,6 +408,10 @@ def _named_lanes(text: str, lanes: Sequence[str]) -> list[str]:
     said = set(words(text[:_MOST_TEXT])) if len(lanes) > 1 else set[str]()
     spoken = {lane: set(words(lane)) for lane in lanes if said and lane}
     return [lane for lane, parts in spoken.items() if parts <= said and any(len(p) > 2 and p.isalpha() for p in parts)]
+
+
+def _question(held: UserRows, search: Search) -> Question:
+    return understand(search.text, speakers=[name for name in held.speakers.texts() if name], anchor=search.anchor)
 
 
 def _scores(question: Question, search: Search) -> tuple[Scores, Scores]:

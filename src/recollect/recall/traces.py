@@ -276,6 +276,8 @@ class TraceCache:
     async def refresh(self, key: UserKey, store: UserStore, asked: Traces, found: Sequence[Trace]) -> UserRows:
         """Takes in the answer to `query`, and what did not fit into it."""
         rows = self.held(key)
+        if rows.last is None and asked.after:
+            return await self._anew(key, store)
         if rows.last is not None and asked.after == rows.last.seq - 1:
             if not found or (found[0].seq, found[0].id) != (rows.last.seq, rows.last.id):
                 self.drop(key)

@@ -12,7 +12,7 @@ from recollect.store.sqlite.sql import queries
 
 _SEARCH = queries("search")
 _LATEST = 2**62
-_SCORED: Final = np.dtype([("seq", np.int64), ("score", np.float64)])
+_SCALE: Final = 10.0**PLACES
 
 
 def matches(connection: Connection, query: Matches) -> tuple[Match, ...]:
@@ -35,9 +35,10 @@ def matches(connection: Connection, query: Matches) -> tuple[Match, ...]:
 
 def scores(connection: Connection, query: Scores) -> Scored:
     """All matches, whoever they belong to and whether they are live or not."""
-    found = connection.execute(_SEARCH[f"scored_{query.target}s"], {"stems": _any(query)}) if query.stems else ()
-    table = np.fromiter(found, _SCORED)
-    return Scored(table["seq"], table["score"])
+    values: dict[str, Value] = {"stems": _any(query), "scale": _SCALE}
+    found: str | None = connection.execute(_SEARCH[f"scored_{query.target}s"], values).get if query.stems else None
+    numbers = np.fromstring(found, dtype=np.int64, sep=" ") if found else np.zeros(0, dtype=np.int64)
+    return Scored(numbers[::2], numbers[1::2] / _SCALE)
 
 
 def _values(query: Matches) -> dict[str, Value]:
