@@ -92,7 +92,7 @@ class Tokenizer:
     warning: str | None
     _vocabulary: AnyTokenizer = field(repr=False)
     _estimate: tuple[float, float, float] = (1.0, 0.0, 0.0)
-    _counted: dict[tuple[int, int], int] = field(repr=False, default_factory=dict[tuple[int, int], int])
+    _counted: dict[tuple[int, int], int] = field(init=False, repr=False, default_factory=dict[tuple[int, int], int])
     """Counts of short texts by hash and length: contexts ask again and again about the same lines. No text is kept."""
 
     @property

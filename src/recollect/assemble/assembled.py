@@ -1,9 +1,11 @@
 """What the assembly hands back: the context's parts, before it has a snapshot."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from typing import NamedTuple
 
 from recollect.types import Context, Item, Json, SectionUse
@@ -14,6 +16,12 @@ class Piece(NamedTuple):
 
     text: str
     item: int | None = None
+
+
+def result_hash(system: str, messages: Sequence[Mapping[str, Json]]) -> str:
+    """A hash of what the model sees."""
+    sent = json.dumps([system, *messages], separators=(",", ":"))
+    return blake2b(sent.encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +37,8 @@ class Assembled:
     items: tuple[Item, ...]
     sections: tuple[SectionUse, ...]
     prefix_hash: str
+    result: str
+    """A hash of what the model sees."""
     log: Mapping[str, Json]
     warnings: tuple[str, ...]
     recipe: str

@@ -1,8 +1,8 @@
 """Gathering: everything a recipe may want for one message, read from the user's store in two or three short batches.
 
 The first batch tells the state of things and the window, and what recall can ask before it knows them, while the persona is
-looked up; recall then ranks with the message in the light of its anchor, while what some recipes want from further back is
-read; a last batch fetches the cards of who was found.
+looked up; recall then ranks with the message in the light of its anchor and fetches the texts of what it found, beside what
+some recipes want from further back; a last batch fetches the cards of who was found.
 All of them are bounded by the head that the first one saw, so they answer from one state of the log. Trouble in the store
 never fails a conversation: what could not be read is left out and named.
 """
@@ -16,7 +16,7 @@ from recollect import keys
 from recollect.assemble import naming, select
 from recollect.assemble.material import Material
 from recollect.assemble.personas import Resolved
-from recollect.assemble.reaching import beyond
+from recollect.assemble.reaching import Beyond, beyond, reached
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import focus, sessions
@@ -131,14 +131,12 @@ async def gather(store: UserStore, request: Request, resolving: Awaitable[Resolv
         return _bare(request, who.persona, seen)
     try:
         state = await _state(store, request, who.persona, seen)
-        material, brought = await asyncio.gather(
-            beyond(store, state.material, request.recipe, running=state.running, known=request.known),
-            _brought(store, request, seen, state, recall),
-        )
     except StoreError as error:
         return _bare(request, who.persona, _Unreadable(error, seen.message))
-    problems = (*material.problems, *((brought.problem,) if brought.problem else ()))
-    return replace(material, recalled=brought.recalled, cards=brought.cards, problems=problems)
+    brought = await _brought(store, request, seen, state, recall)
+    problems = (*state.material.problems, *((brought.problem,) if brought.problem else ()))
+    material = replace(state.material, recalled=brought.recalled, cards=brought.cards, problems=problems)
+    return material if brought.read is None else reached(material, request.recipe, state.beyond, brought.read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +162,11 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The material but for recall, the session it is in, the question to recall, and the entities that the message names."""
+    """The material but for what is asked next: what lies beyond the window, the question to recall, and the entities that
+    the message names."""
 
     material: Material
-    running: select.Running
+    beyond: Beyond
     ask: Search
     named: tuple[str, ...]
 
@@ -179,6 +178,8 @@ class _Brought:
     recalled: tuple[Recalled, ...] = ()
     cards: tuple[Card, ...] = ()
     problem: str = ""
+    read: Answers | None = None
+    """What else was read with it."""
 
 
 async def _seen(store: UserStore, request: Request, recall: UserRecall) -> _Seen | _Unreadable:
@@ -215,15 +216,15 @@ def _search(request: Request, text: str) -> Search:
 
 async def _brought(store: UserStore, request: Request, seen: _Seen, state: _State, recall: UserRecall) -> _Brought:
     try:
-        brought = await recall.recall(store, state.ask, seen.ahead, seen.answers)
+        brought = await recall.recall(store, state.ask, seen.ahead, seen.answers, beside=state.beyond.queries)
         recalled = tuple(map(_held_back, brought.hits))
         facts = await _facts(store, request, recalled, named=state.named, known=state.material.known)
     except StoreError as error:
         return _Brought(problem=f"recall failed: {error}")
     cards = select.cards(facts.refs, facts.memories, now=request.now, recipe=request.recipe)
     if "memories" in request.recipe.order:
-        return _Brought(recalled, cards, brought.problem)
-    return _Brought((*recalled, *select.beside(recalled, cards)), (), brought.problem)
+        return _Brought(recalled, cards, brought.problem, brought.read)
+    return _Brought((*recalled, *select.beside(recalled, cards)), (), brought.problem, brought.read)
 
 
 async def _message(store: UserStore, request: Request) -> StoredTurn | None:
@@ -350,7 +351,8 @@ async def _state(store: UserStore, request: Request, persona: Persona, seen: _Se
         known=known,
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
-    return _State(material, running, ask, naming.meant(text, nouns.records(answers[plan.named], Entity)))
+    further = beyond(material, request.recipe, running=running, known=request.known)
+    return _State(material, further, ask, naming.meant(text, nouns.records(answers[plan.named], Entity)))
 
 
 async def _lasting(

@@ -1,11 +1,12 @@
 """What some recipes want from beyond the window: the first turns of the session, earlier turns of today, other lanes.
 
-Asked in one more batch, and only by the recipes that have a place for it. Another lane's summary comes along when the
-message names that lane, or when nearly all that the message is about is in it; never just because it is there.
+Asked beside the texts that recall fetches, and only by the recipes that have a place for it. Another lane's summary comes
+along when the message names that lane, or when nearly all that the message is about is in it; never just because it is
+there.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.assemble.material import Material
@@ -13,7 +14,7 @@ from recollect.assemble.recipe import Recipe
 from recollect.assemble.select import Running
 from recollect.clock import day_bounds, local_day
 from recollect.store import nouns
-from recollect.store.base import Query, RecordList, TurnList, UserStore
+from recollect.store.base import Answers, Query, RecordList, TurnList
 from recollect.text.analyse import stems
 from recollect.types import StoredTurn, Summary
 
@@ -25,49 +26,56 @@ CONFIDENT_STEMS = 2
 """A message of fewer words than this is never taken to be about another lane."""
 
 
-async def beyond(
-    store: UserStore, material: Material, recipe: Recipe, *, running: Running, known: int | None
-) -> Material:
-    """The material with what the recipe wants from beyond the window."""
-    persona, lane = material.persona.id, material.lane
-    begin, _ = day_bounds(local_day(material.now, material.profile.zone), material.profile.zone)
-    firsts = TurnList(
-        persona=persona,
-        lane=lane,
-        session=running.chain[-1] if running.chain else None,
-        limit=max(recipe.history.keep_first, 1),
-        known=known,
-    )
-    today = TurnList(persona=persona, lane=lane, since=begin, until=material.now, limit=TODAY, known=known)
-    lanes = RecordList(noun="summary", persona=persona, key_prefix="lane:", limit=LANES, known=known)
-    wanted: list[Query[object]] = []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beyond:
+    """The queries for what a recipe wants from beyond the window; None for what it does not want."""
+
+    begin: datetime
+    """When today began."""
+    firsts: TurnList | None
+    today: TurnList | None
+    lanes: RecordList | None
+
+    @property
+    def queries(self) -> tuple[Query[object], ...]:
+        return tuple(query for query in (self.firsts, self.today, self.lanes) if query is not None)
+
+
+def beyond(material: Material, recipe: Recipe, *, running: Running, known: int | None) -> Beyond:
+    persona, lane, zone = material.persona.id, material.lane, material.profile.zone
+    begin, _ = day_bounds(local_day(material.now, zone), zone)
+    firsts = today = lanes = None
     if recipe.history.keep_first and running.chain:
-        wanted.append(firsts)
-    few = recipe.limits.today_turns if "today" in recipe.order else 0
-    if few and recipe.history.delivery == "moments":
-        # The window is not shown as such, so that what was said just now and is in no summary yet would be missing.
-        recent = _earlier(material.window, set(), begin=begin, message=material.message_id)
-        material = replace(material, today_turns=recent[-few:])
-    elif few:
-        wanted.append(today)
+        session, most = running.chain[-1], recipe.history.keep_first
+        firsts = TurnList(persona=persona, lane=lane, session=session, limit=most, known=known)
+    if _todays(recipe) and recipe.history.delivery != "moments":
+        today = TurnList(persona=persona, lane=lane, since=begin, until=material.now, limit=TODAY, known=known)
     if recipe.limits.other_lanes and "other_lanes" in recipe.order:
-        wanted.append(lanes)
-    if not wanted:
-        return material
-    answers = await store.read(*wanted)
-    shown = {turn.id for turn in material.window}
-    if firsts in wanted:
-        material = replace(material, first_turns=answers[firsts])
-    if today in wanted:
-        material = replace(
-            material,
-            today_turns=_earlier(answers[today], shown, begin=begin, message=material.message_id)[
-                : SPARE * recipe.limits.today_turns
-            ],
-        )
-    if lanes in wanted:
-        material = replace(material, other_lanes=_related(nouns.records(answers[lanes], Summary), material, recipe))
+        lanes = RecordList(noun="summary", persona=persona, key_prefix="lane:", limit=LANES, known=known)
+    return Beyond(begin=begin, firsts=firsts, today=today, lanes=lanes)
+
+
+def reached(material: Material, recipe: Recipe, asked: Beyond, answers: Answers) -> Material:
+    """The material with what the recipe wants from beyond the window."""
+    if asked.firsts is not None:
+        material = replace(material, first_turns=answers[asked.firsts])
+    if asked.today is not None:
+        shown = {turn.id for turn in material.window}
+        earlier = _earlier(answers[asked.today], shown, begin=asked.begin, message=material.message_id)
+        material = replace(material, today_turns=earlier[: SPARE * _todays(recipe)])
+    elif few := _todays(recipe):
+        # The window is not shown as such, so that what was said just now and is in no summary yet would be missing.
+        recent = _earlier(material.window, set(), begin=asked.begin, message=material.message_id)
+        material = replace(material, today_turns=recent[-few:])
+    if asked.lanes is not None:
+        related = _related(nouns.records(answers[asked.lanes], Summary), material, recipe)
+        material = replace(material, other_lanes=related)
     return material
+
+
+def _todays(recipe: Recipe) -> int:
+    """How many of today's turns are shown."""
+    return recipe.limits.today_turns if "today" in recipe.order else 0
 
 
 def _earlier(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Final
 
-from recollect.assemble.assembled import Assembled
+from recollect.assemble.assembled import Assembled, result_hash
 from recollect.assemble.draft import Choice, Draft
 from recollect.assemble.exchange import Exchange
 from recollect.assemble.table import Table
@@ -37,14 +37,16 @@ def assembled(wanted: Table, choice: Choice, draft: Draft) -> Assembled:
     carriers.append(wanted.message_number)
     costs.append(wanted.message_tokens)
     items = tuple(_items(wanted, choice, draft))
+    messages = (*draft.history, *closing)
     return Assembled(
         system=draft.system,
         history=draft.history,
-        messages=(*draft.history, *closing),
+        messages=messages,
         tokens=draft.tokens,
         items=items,
         sections=_uses(wanted, choice, draft),
         prefix_hash=_prefix(draft),
+        result=result_hash(draft.system, messages),
         log=_log(wanted, draft, items),
         warnings=_warnings(wanted),
         recipe=recipe.name,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, cast
 
-from recollect.assemble.assembled import Assembled, Piece
+from recollect.assemble.assembled import Assembled, Piece, result_hash
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.render import RENDERER
@@ -45,15 +45,9 @@ def snapshot_id(made: Assembled) -> str:
     """The same for the same context of the same user at the same moment, wherever it is made."""
     digest = blake2b(digest_size=16)
     moment = (str(micros(made.at)), str(made.known))
-    for part in (made.user, *moment, made.recipe_hash, made.family, result_hash(made)):
+    for part in (made.user, *moment, made.recipe_hash, made.family, made.result):
         digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
     return f"snap_{digest.hexdigest()}"
-
-
-def result_hash(made: Assembled | Context) -> str:
-    """A hash of what the model sees."""
-    sent = json.dumps([made.system, *made.messages], separators=(",", ":"))
-    return blake2b(sent.encode(), digest_size=16).hexdigest()
 
 
 def taken(made: Assembled, recipe: Recipe, material: Material) -> Taken:
@@ -67,7 +61,7 @@ def taken(made: Assembled, recipe: Recipe, material: Material) -> Taken:
         "message": book.put(made.carriers[-1] or 0, str(made.messages[-1]["content"])),
         "tokens": made.tokens,
         "prefix": made.prefix_hash,
-        "result": result_hash(made),
+        "result": made.result,
         "history": len(made.history),
         "breakpoints": list(made.breakpoints),
         "system": book.pieces(made.pieces),
@@ -116,7 +110,7 @@ def rebuilt(snapshot: StoredSnapshot, blobs: Mapping[str, str]) -> Rebuilt:
         warnings=tuple(body["warnings"]),
         breakpoints=tuple(body.get("breakpoints", ())),
     )
-    exact = result_hash(context) == body["result"]
+    exact = result_hash(context.system, context.messages) == body["result"]
     notes: list[str] = []
     if missing:
         notes.append(f"{missing} of its texts were forgotten since")

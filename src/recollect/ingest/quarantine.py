@@ -72,10 +72,13 @@ def _decoded(text: str) -> str:
 
 def quarantine(text: str, origin: Origin) -> Reason | None:
     """Say why the text must not become a durable memory, or `None` if it may."""
-    hidden = _HIDDEN.search(text)
-    if hidden is not None:
-        return Reason(kind="hidden", words=" ".join(f"{ord(sign):04X}" for sign in hidden[0][:8]))
-    plain = _decoded(unicodedata.normalize("NFKC", visible(text)).replace("’", "'"))
+    plain = text
+    if not (text.isascii() and text.isprintable()):
+        hidden = _HIDDEN.search(text)
+        if hidden is not None:
+            return Reason(kind="hidden", words=" ".join(f"{ord(sign):04X}" for sign in hidden[0][:8]))
+        plain = unicodedata.normalize("NFKC", visible(text)).replace("’", "'")
+    plain = _decoded(plain)
     for kind, _, pattern in _worth_trying(plain, ATTACKS if origin == "user" else (*ATTACKS, *STANDING)):
         found = pattern.search(plain)
         if found is not None:

@@ -156,9 +156,9 @@ def scored(
     parts = _parts(
         rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
     )
-    total = np.sum(list(parts.values()), axis=0)
+    total = sum(parts.values(), start=np.zeros(len(rows)))
     if allowed is not None:
-        total = np.where(allowed, total, -np.inf)
+        total[~allowed] = -np.inf
     parts["session"] = weights.session * _best_of_session(total, rows.sessions)
     total = total + parts["session"]
     parts["standing"] = _shelf(total, rows, weights=weights)

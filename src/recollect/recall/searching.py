@@ -146,6 +146,8 @@ class Brought:
     """What recall brings to a context, and what went wrong with it, if anything did."""
 
     hits: tuple[Recalled, ...]
+    read: Answers
+    """The answers to what was read beside it."""
     problem: str = ""
 
 
@@ -202,14 +204,24 @@ class Recaller:
         if ahead.question is not None and self._embedder.at_once:
             self._ask(ahead.question.text)
 
-    async def recall(self, key: UserKey, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Brought:
-        """Turns and records for a context, with those that must stay out; `read` answers what was asked ahead.
+    async def recall(
+        self,
+        key: UserKey,
+        store: UserStore,
+        search: Search,
+        ahead: Ahead,
+        read: Answers,
+        *,
+        beside: Sequence[Query[object]] = (),
+    ) -> Brought:
+        """Turns and records for a context, with those that must stay out. `read` answers what was asked ahead, `beside` is
+        asked with the last batch.
 
         How they mix follows the one scale that `search` uses; which record takes a record's place is the recipe's choice.
         Of long turns behind the best one, the sentences that say most of what is asked: they share a few hundred tokens.
         """
         found = await self._find(key, store, search, ahead, read)
-        turns, records = await _texts(store, found, search)
+        turns, records, further = await _texts(store, found, search, beside)
         sides = _ordered(records, found, search)
         waiting = iter(sides)
         best_turn = next((one.seq for one in found.turns if one.seq in turns), None)
@@ -221,13 +233,13 @@ class Recaller:
                 mixed.append(replace(said, excerpt=short) if short else said)
             elif one.seq in records:
                 mixed.append(next(waiting))
-        return Brought(hits=tuple(mixed), problem=found.problem)
+        return Brought(hits=tuple(mixed), read=further, problem=found.problem)
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
         """The best of everything on one scale."""
         ahead = self.ahead(key, search, anchored=False)
         found = await self._find(key, store, search, ahead, await store.read(*ahead.queries))
-        turns, records = await _texts(store, found, search)
+        turns, records, _ = await _texts(store, found, search)
         texts: dict[int, StoredTurn | Record] = {**turns, **records}
         ranked = sorted((*found.turns, *found.records), key=_best_first)
         held = [(texts[one.seq], one) for one in ranked if one.seq in texts]
@@ -362,8 +374,10 @@ class UserRecall:
     async def prepare(self, ahead: Ahead) -> None:
         await self._recaller.prepare(ahead)
 
-    async def recall(self, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Brought:
-        return await self._recaller.recall(self._key, store, search, ahead, read)
+    async def recall(
+        self, store: UserStore, search: Search, ahead: Ahead, read: Answers, *, beside: Sequence[Query[object]]
+    ) -> Brought:
+        return await self._recaller.recall(self._key, store, search, ahead, read, beside=beside)
 
 
 def _without_vectors(columns: Columns, matches: Scored, *, skip: frozenset[int], limit: int) -> list[Ranked]:
@@ -426,14 +440,16 @@ def _scores(question: Question, search: Search) -> tuple[Scores, Scores]:
     return turns, records
 
 
-async def _texts(store: UserStore, found: Found, search: Search) -> tuple[dict[int, StoredTurn], dict[int, Record]]:
+async def _texts(
+    store: UserStore, found: Found, search: Search, beside: Sequence[Query[object]] = ()
+) -> tuple[dict[int, StoredTurn], dict[int, Record], Answers]:
     turns = TurnsBySeq(seqs=tuple(one.seq for one in found.turns), known=search.known)
     records = RecordsBySeq(seqs=tuple(one.seq for one in found.records), known=search.known)
-    answers = await store.read(turns, records)
+    answers = await store.read(turns, records, *beside)
     held = map(nouns.record, answers[records])
     active = {record.seq: record for record in held if record.status == "ACTIVE" and _meant(record, search)}
     spoken = {turn.seq: turn for turn in answers[turns] if _in_scope(turn, search, found.lanes)}
-    return spoken, active
+    return spoken, active, answers
 
 
 def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> list[Recalled]:

@@ -192,7 +192,7 @@ class Matrix:
     def blended(self, dots: Floats) -> Floats:
         """The similarity to every row in the light of its neighbours, from the dots of one scan."""
         padded = np.append(dots, np.float32(0))  # row -1 is the zero at the end
-        return self._mixed(np.arange(self._size), padded)
+        return self._mixed(slice(0, self._size), padded)
 
     def search(self, query: Vectors, *, limit: int) -> list[tuple[int, float]]:
         """The `limit` nearest rows by blended similarity as (seq, similarity), ties by seq."""
@@ -220,7 +220,7 @@ class Matrix:
         exact[rows] = self._mixed(rows, dots)
         return exact
 
-    def _mixed(self, rows: Integers, padded: Floats) -> Floats:
+    def _mixed(self, rows: Integers | slice, padded: Floats) -> Floats:
         """Blended similarities of `rows` from own ones, which end with the zero that -1 points to."""
         around = self.blend.previous * padded[self._previous[rows]] + self.blend.next * padded[self._next[rows]]
         return ((padded[rows] + self._leans[rows] * around) / self._norms[rows]).astype(np.float32)

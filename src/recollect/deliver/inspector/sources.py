@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from recollect import Recipe, Recollect
-from recollect.assemble.snapshot import result_hash
+from recollect.assemble.assembled import result_hash
 from recollect.errors import NotFound
 from recollect.types import Context, StoredTurn
 
@@ -34,7 +34,9 @@ async def of_snapshot(memory: Recollect, *, user: str, snapshot: str) -> Found:
     """The context that was kept under this id."""
     context = await memory.replay(user=user, snapshot=snapshot)
     (stored,) = await memory.snapshots(user=user, ids=[snapshot])
-    return Found(context=context, exact=json.loads(stored.body)["result"] == result_hash(context))
+    return Found(
+        context=context, exact=json.loads(stored.body)["result"] == result_hash(context.system, context.messages)
+    )
 
 
 async def of_turn(memory: Recollect, *, user: str, turn: str, recipe: Recipe | None = None) -> Found:
