@@ -4,10 +4,11 @@ One embedder's traces lie together: `slot` is the embedder's number times `WIDTH
 """
 
 from recollect.clock import micros
-from recollect.store.base import RowDraft, Trace, Traces, TurnDraft, Untraced, Vector
+from recollect.store.base import RowDraft, Traces, TurnDraft, Untraced, Vector
 from recollect.store.sqlite import rows
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.sql import queries
+from recollect.store.traced import Traced
 
 _SEARCH = queries("search")
 _WRITING = queries("writing")
@@ -17,10 +18,11 @@ WIDTH = 2**40
 _NOBODY = -1
 
 
-def traces(connection: Connection, query: Traces) -> tuple[Trace, ...]:
+def traces(connection: Connection, query: Traces) -> Traced:
     base = _number(connection, query.embedder) * WIDTH
     values = {"base": base, "end": base + WIDTH, "after": query.after, "limit": query.limit}
-    return rows.built(Trace._make, connection.execute(_SEARCH["traces"], values))
+    with rows.sense():
+        return Traced.of(connection.execute(_SEARCH["traces"], values))
 
 
 def untraced(connection: Connection, query: Untraced) -> tuple[int, ...]:
