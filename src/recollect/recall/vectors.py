@@ -119,17 +119,18 @@ class Coded:
         """The unit vectors of some rows."""
         return dequantise(self._codes[rows])
 
-    def present(self, rows: Integers) -> NDArray[np.bool_]:
-        """Which of the rows there are (-1 is none) and are no zero vector."""
-        return (rows >= 0) & (self._reciprocals[rows] > 0)
-
-    def cosines(self, rows: Integers, others: Integers) -> NDArray[np.float64]:
-        """The similarity of each row to the one beside it; 0 where either is missing."""
-        dots = _pairs(self._codes[rows], self._codes[others])
-        dots *= self._reciprocals[rows]
-        dots *= self._reciprocals[others]
-        dots[(rows < 0) | (others < 0)] = 0
-        return dots
+    def lengths(self, *terms: tuple[Integers, Floats | float]) -> NDArray[np.float64]:
+        """How long the sums of some rows are, each row times a weight; row -1 is none."""
+        total = np.zeros(len(terms[0][0]))
+        before: list[tuple[Codes, NDArray[np.float64]]] = []
+        for rows, weights in terms:
+            codes, scales = self._codes[rows], (rows >= 0) * self._reciprocals[rows].astype(np.float64)
+            total += (scales > 0) * np.square(weights)
+            scales *= weights
+            for others, by in before:
+                total += 2 * by * scales * _pairs(codes, others)
+            before.append((codes, scales))
+        return np.sqrt(np.maximum(total, 0))
 
 
 class Matrix:
@@ -215,19 +216,12 @@ class Matrix:
 
     def _renorm(self, rows: Integers) -> None:
         """The length of own + neighbours for rows whose neighbours changed, a few at a time, so that they stay at hand."""
-        vectors = self._vectors
         for start in range(0, len(rows), _AT_HAND):
             own = rows[start : start + _AT_HAND]
-            before, after = self._previous[own], self._next[own]
-            to_before, to_after = self.blend.previous * self._leans[own], self.blend.next * self._leans[own]
-            squares = (
-                vectors.present(own) + to_before**2 * vectors.present(before) + to_after**2 * vectors.present(after)
-            )
-            squares = (
-                squares + 2 * to_before * vectors.cosines(own, before) + 2 * to_after * vectors.cosines(own, after)
-            )
-            squares += 2 * to_before * to_after * vectors.cosines(before, after)
-            self._norms[own] = np.where(squares > 0, np.sqrt(np.maximum(squares, 0)), 1)
+            before, after, leans = self._previous[own], self._next[own], self._leans[own]
+            around = (before, self.blend.previous * leans), (after, self.blend.next * leans)
+            lengths = self._vectors.lengths((own, 1.0), *around)
+            self._norms[own] = np.where(lengths > 0, lengths, 1)
 
 
 def _planes(query: Vectors) -> tuple[Codes, list[float]]:

@@ -8,7 +8,7 @@ in one piece. Looked at one by one they are `Trace`s.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Final, Literal, NamedTuple, overload
+from typing import Any, Final, Literal, NamedTuple, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ Label = Literal["noun", "role", "persona", "lane", "session", "speaker"]
 LABELS: Final[tuple[Label, ...]] = ("noun", "role", "persona", "lane", "session", "speaker")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
     """One column of names: each row's place in the list of those that occur."""
 
@@ -72,7 +72,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Traced(Sequence[Trace]):
-    """Traces as columns, in the order of `seq`."""
+    """Traces as columns, in the order of `seq`; equal to any tuple of the same ones."""
 
     seqs: Integers
     places: Integers
@@ -156,4 +156,7 @@ class Traced(Sequence[Trace]):
         return np.append(0, np.cumsum(self.sizes))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Traced) and tuple(self) == tuple(other)
+        return isinstance(other, Traced | tuple) and tuple(self) == tuple(cast("Sequence[object]", other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
