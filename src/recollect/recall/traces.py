@@ -9,7 +9,7 @@ erased otherwise falls out when the texts are fetched. Bounded in bytes; the lea
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from recollect.recall.traits import Unpacked, unpack
 from recollect.recall.vectors import Coded, Floats, Matrix, Vectors
 from recollect.store.base import Everything, Scope, Traces, UserStore
 from recollect.store.catalog import UserKey
-from recollect.store.traced import Labels, Trace, Traced
+from recollect.store.traced import Labels, Traced
 
 BATCH = 20_000
 LARGEST = 256 * 1024 * 1024
@@ -89,6 +89,8 @@ class Columns:
 
     def passage_dots(self, row: int, query: Vectors) -> Floats:
         """The similarity to each passage of a row; empty for a text that has none."""
+        if not len(self.owners):
+            return np.zeros(0, dtype=np.float32)
         start, end = np.searchsorted(self.owners, [row, row + 1]).tolist()
         return self.passages.dots(query, slice(start, end))
 
@@ -127,12 +129,19 @@ class _Batch:
         )
 
 
+class Newest(NamedTuple):
+    """The newest row that is held, by which a log is recognised."""
+
+    seq: int
+    id: str
+
+
 class UserRows:
     """Everything that is held of one user."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self.last: Trace | None = None
+        self.last: Newest | None = None
         self.names, self.sessions = Names(), Names()
         self.speakers, self.personas, self.lanes = Names(), Names(), Names()
         self.turns, self.records = Columns.of(dimension), Columns.of(dimension)
@@ -150,7 +159,7 @@ class UserRows:
     def extend(self, traces: Traced) -> None:
         if not traces:
             return
-        self.last = traces[-1]
+        self.last = Newest(int(traces.seqs[-1]), traces.ids[-1])
         batch = self._batch(traces)
         is_turn = batch.fields[_NOUN] == self.names.known("turn")
         if len(turns := np.flatnonzero(is_turn)):
@@ -301,12 +310,11 @@ class TraceCache:
     async def refresh(self, key: UserKey, store: UserStore, asked: Traces, found: Traced) -> UserRows:
         """Takes in the answer to `query`, and what did not fit into it."""
         rows = self.held(key)
-        if rows.last is not None and asked.after == rows.last.seq - 1:
-            if not found or (found[0].seq, found[0].id) != (rows.last.seq, rows.last.id):
+        if rows.last is not None:
+            is_next = asked.after == rows.last.seq - 1
+            if is_next and (not found or rows.last != (found.seqs[0], found.ids[0])):
                 self.drop(key)
                 return await self._anew(key, store)
-            found = found[1:]
-        elif rows.last is not None:
             found = found.after(rows.last.seq)
         rows.extend(found)
         if len(found) >= BATCH - 1:

@@ -24,7 +24,7 @@ DECIMALS: Final = 6
 _SCALE: Final = 127.0
 _PLANES: Final = 3
 _BLOCKS: Final = 4
-_AT_HAND: Final = 4_096
+_AT_HAND: Final = 2_048
 _LOWEST: Final = float(np.finfo(np.float32).min)
 
 Vectors = NDArray[np.float32]
@@ -95,8 +95,12 @@ class Coded:
         start, size = self._size, self._size + len(codes)
         if codes.shape[1:] != (self.dimension,):
             raise ValueError(f"{codes.shape} codes for rows of {self.dimension} dimensions")
-        self._codes, self._reciprocals = _roomy(self._codes, size), _roomy(self._reciprocals, size)
-        self._codes[start:size] = codes
+        if start == 0:
+            self._codes = np.ascontiguousarray(codes)  # as they are: the next ones find no room and copy them
+        else:
+            self._codes = _roomy(self._codes, size)
+            self._codes[start:size] = codes
+        self._reciprocals = _roomy(self._reciprocals, size)
         for first in range(start, size, _AT_HAND):
             part = slice(first, min(first + _AT_HAND, size))
             squares = _pairs(self._codes[part], self._codes[part])
@@ -124,7 +128,8 @@ class Coded:
         total = np.zeros(len(terms[0][0]))
         before: list[tuple[Codes, NDArray[np.float64]]] = []
         for rows, weights in terms:
-            codes, scales = self._codes[rows], (rows >= 0) * self._reciprocals[rows].astype(np.float64)
+            codes = np.take(self._codes, rows, axis=0, mode="wrap")
+            scales = np.where(rows >= 0, self._reciprocals[rows], np.float64(0))
             total += (scales > 0) * np.square(weights)
             scales *= weights
             for others, by in before:

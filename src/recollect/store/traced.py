@@ -57,8 +57,8 @@ class Labels:
 
     @classmethod
     def joined(cls, parts: Sequence["Labels"]) -> "Labels":
-        numbers: dict[Name, int] = {}
-        columns = [part.renumbered(numbers) for part in parts]
+        numbers = {name: number for number, name in enumerate(parts[0].names)}
+        columns = [part.numbers if part.names == parts[0].names else part.renumbered(numbers) for part in parts]
         return cls(names=tuple(numbers), numbers=np.concatenate(columns))
 
     def renumbered(self, numbers: dict[Name, int]) -> Integers:
@@ -115,7 +115,7 @@ class Traced(Sequence[Trace]):
 
     def after(self, seq: int) -> "Traced":
         """Those written after an entry."""
-        return self[int(np.searchsorted(self.seqs, seq, side="right")) :]
+        return self._between(int(np.searchsorted(self.seqs, seq, side="right")), len(self))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -140,6 +140,8 @@ class Traced(Sequence[Trace]):
     def _between(self, start: int, end: int) -> "Traced":
         if (start, end) == (0, len(self)):
             return self
+        if start >= end:
+            return NOTHING
         part, borders = slice(start, end), self._borders()
         return Traced(
             seqs=self.seqs[part],
@@ -148,7 +150,7 @@ class Traced(Sequence[Trace]):
             labels={name: replace(one, numbers=one.numbers[part]) for name, one in self.labels.items()},
             ids=self.ids[part],
             sizes=self.sizes[part],
-            vectors=self.vectors[borders[start] : borders[max(start, end)]],
+            vectors=self.vectors[borders[start] : borders[end]],
         )
 
     def _borders(self) -> Integers:
@@ -160,3 +162,6 @@ class Traced(Sequence[Trace]):
 
     def __hash__(self) -> int:
         return hash(tuple(self))
+
+
+NOTHING: Final = Traced.of(())

@@ -138,7 +138,7 @@ def _decoded(numbers: bytes, labels: bytes, sizes: bytes, names: str, ids: bytes
     called = tuple(ids.decode().split(_SEPARATOR))
     if (len(called), len(widths), widths.sum()) != (len(seqs), len(seqs), len(vectors)):
         raise ValueError(f"a page of {len(seqs)} traces with {len(called)} ids and {len(vectors)} bytes of vectors")
-    if any(column.max() >= len(texts) for column, texts in zip(columns, meant, strict=True)):
+    if any(highest >= len(texts) for highest, texts in zip(columns.max(axis=1).tolist(), meant, strict=True)):
         raise ValueError("a page of traces with a name that is none of its own")
     return Traced(
         seqs=seqs,
