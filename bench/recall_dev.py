@@ -29,7 +29,7 @@ from recollect.recall.embed.static import static_embedder
 from recollect.recall.query import Period, Question, understand
 from recollect.recall.rank import DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
 from recollect.recall.traits import traits
-from recollect.recall.vectors import Matrix, Vectors
+from recollect.recall.vectors import Matrix, Vectors, quantise
 from recollect.text.analyse import stems
 
 Scores = NDArray[np.float64]
@@ -85,7 +85,7 @@ def index(
     matrix = None
     if vectors is not None:
         matrix = Matrix(vectors.shape[1])
-        matrix.extend(seqs, vectors, previous=previous, leans=leans(rows.lengths, lean=weights.lean))
+        matrix.extend(seqs, quantise(vectors), previous=previous, leans=leans(rows.lengths, lean=weights.lean))
     return Index(
         conversation=conversation,
         rows=rows,

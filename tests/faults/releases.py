@@ -75,7 +75,7 @@ async def _fill(folder: Path) -> None:
         Change(
             turns=tuple(
                 turn_draft(f"t{n}", f"turn number {n} 🦊", persona="nikita", lane="a", parts=(call,), vector=vector)
-                for n in range(40)
+                for n in range(600)
             ),
             records=tuple(
                 row_draft(

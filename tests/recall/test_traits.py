@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from recollect.recall.traits import INSTRUCTION, PREFERENCE, TELLS, TIMED, Traits, pack, traits, unpack
-from recollect.recall.vectors import unit
+from recollect.recall.traits import INSTRUCTION, PREFERENCE, TELLS, TIMED, Traits, Unpacked, pack, traits, unpack
+from recollect.recall.vectors import dequantise, quantise, unit
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,27 @@ def test_only_a_user_makes_standing_requests() -> None:
 def test_rows_survive_packing() -> None:
     vectors = unit(np.random.default_rng(5).normal(size=(3, 16)).astype(np.float32))
     given = [Traits(flags=0, length=0), Traits(flags=15, length=300), traits("x", length=10**6, by_user=True)]
-    back, flags, lengths = unpack(pack(vectors, given), dimension=16)
-    assert np.sum(back * vectors, axis=1).min() > 0.999
-    assert flags.tolist() == [0, 15, 0]
-    assert lengths.tolist() == [0, 300, 65535]
-    empty, _, _ = unpack([], dimension=16)
-    assert empty.shape == (0, 16)
+    found = _unpacked(pack(vectors, given))
+    assert np.sum(dequantise(found.codes) * vectors, axis=1).min() > 0.999
+    assert found.flags.tolist() == [0, 15, 0]
+    assert found.lengths.tolist() == [0, 300, 65535]
+    assert len(found.passages) == 0
+    assert _unpacked([]).codes.shape == (0, 16)
+
+
+def test_passages_keep_their_rows() -> None:
+    vectors = unit(np.random.default_rng(6).normal(size=(3, 16)).astype(np.float32))
+    given = [Traits(flags=1, length=2)] * 3
+    found = _unpacked(pack(vectors, given, [vectors[:2], vectors[:0], vectors]))
+    np.testing.assert_array_equal(found.codes, quantise(vectors))
+    assert found.owners.tolist() == [0, 0, 2, 2, 2]
+    np.testing.assert_array_equal(found.passages, quantise(np.concatenate([vectors[:2], vectors])))
 
 
 def test_rows_of_another_dimension_are_refused() -> None:
     with pytest.raises(ValueError, match="19 bytes"):
-        unpack([b"12"], dimension=16)
+        _unpacked([b"12"])
+
+
+def _unpacked(rows: list[bytes]) -> Unpacked:
+    return unpack(b"".join(rows), np.array([len(row) for row in rows], dtype=np.int64), dimension=16)

@@ -9,16 +9,17 @@ erased otherwise falls out when the texts are fetched. Bounded in bytes; the lea
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.rank import PERSONA, USER, Rows, leans
-from recollect.recall.traits import unpack, unpack_passages
-from recollect.recall.vectors import Floats, Matrix, Vectors, products
-from recollect.store.base import Everything, Scope, Trace, Traces, UserStore
+from recollect.recall.traits import Unpacked, unpack
+from recollect.recall.vectors import Coded, Floats, Matrix, Vectors
+from recollect.store.base import Everything, Scope, Traces, UserStore
 from recollect.store.catalog import UserKey
+from recollect.store.traced import Labels, Traced
 
 BATCH = 20_000
 LARGEST = 256 * 1024 * 1024
@@ -31,10 +32,8 @@ class Names:
     def __init__(self) -> None:
         self._numbers: dict[str | None, int] = {}
 
-    def numbers(self, names: Sequence[str | None]) -> NDArray[np.int64]:
-        for name in dict.fromkeys(names):
-            self._numbers.setdefault(name, len(self._numbers))
-        return np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))
+    def numbers(self, column: Labels) -> NDArray[np.int64]:
+        return column.renumbered(self._numbers)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -51,6 +50,7 @@ class Columns:
     """Rows of one kind, turns or records, growing in the order of the log."""
 
     matrix: Matrix
+    passages: Coded
     fields: NDArray[np.int64] = field(default_factory=lambda: np.zeros((6, 0), dtype=np.int64))
     """Session, speaker, role, persona, lane and noun of each row, as numbers."""
     times: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
@@ -61,47 +61,79 @@ class Columns:
 
     owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """The row of each passage of a long text, rising, beside the passage's vector."""
-    passages: Vectors | None = None
+
+    @classmethod
+    def of(cls, dimension: int) -> "Columns":
+        return cls(Matrix(dimension), Coded(dimension))
 
     @property
     def nbytes(self) -> int:
-        held = (self.fields, self.times, self.flags, self.lengths, self.replaced, self.owners, self.passages)
-        return self.matrix.nbytes + sum(array.nbytes for array in held if array is not None)
+        held = (
+            self.matrix,
+            self.passages,
+            self.fields,
+            self.times,
+            self.flags,
+            self.lengths,
+            self.replaced,
+            self.owners,
+        )
+        return sum(array.nbytes for array in held)
 
     def dots(self, query: Vectors) -> Floats:
         """The similarity of a unit vector to every row: to its text as a whole or to its best passage."""
         found = self.matrix.dots(query)
-        if self.passages is not None:
-            np.maximum.at(found, self.owners, products(query[None, :], self.passages)[0])
+        if len(self.owners):
+            np.maximum.at(found, self.owners, self.passages.dots(query))
         return found
 
     def passage_dots(self, row: int, query: Vectors) -> Floats:
         """The similarity to each passage of a row; empty for a text that has none."""
-        if self.passages is None:
+        if not len(self.owners):
             return np.zeros(0, dtype=np.float32)
-        start, end = np.searchsorted(self.owners, [row, row + 1])
-        return products(query[None, :], self.passages[start:end])[0]
-
-    def add_passages(self, owners: NDArray[np.int64], vectors: Vectors) -> None:
-        if len(owners):
-            self.owners = np.append(self.owners, owners)
-            self.passages = vectors if self.passages is None else np.concatenate([self.passages, vectors])
+        start, end = np.searchsorted(self.owners, [row, row + 1]).tolist()
+        return self.passages.dots(query, slice(start, end))
 
 
-_ROLES: Final = {"user": USER, "assistant": PERSONA, "tool": 0, "system": 0, None: 0}
+_NOUN: Final = 5
+_ROLES: Final[dict[str | None, int]] = {"user": USER, "assistant": PERSONA, "tool": 0, "system": 0, None: 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Batch:
-    """Traces on their way into columns: ten thousand of them are a cold user's first search, so no step of Python's for
-    each that numpy can do for all."""
+    """Turns or records on their way into columns: ten thousand of them are a cold user's first search, so no step of
+    Python's for each that numpy can do for all."""
 
     seqs: NDArray[np.int64]
     places: NDArray[np.int64]
-    ids: Sequence[str]
     times: NDArray[np.float64]
     fields: NDArray[np.int64]
-    packed: Sequence[bytes]
+    unpacked: Unpacked
+
+    def some(self, rows: NDArray[np.int64]) -> "_Batch":
+        found, moved = self.unpacked, np.full(len(self.seqs), -1)
+        moved[rows] = np.arange(len(rows))
+        owners = moved[found.owners]
+        return _Batch(
+            seqs=self.seqs[rows],
+            places=self.places[rows],
+            times=self.times[rows],
+            fields=self.fields[:, rows],
+            unpacked=Unpacked(
+                codes=found.codes[rows],
+                flags=found.flags[rows],
+                lengths=found.lengths[rows],
+                owners=owners[owners >= 0],
+                passages=found.passages[owners >= 0],
+            ),
+        )
+
+
+class Newest(NamedTuple):
+    """The newest row that is held, by which a log is recognised."""
+
+    seq: int
+    id: str
 
 
 class UserRows:
@@ -109,10 +141,10 @@ class UserRows:
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self.last: Trace | None = None
+        self.last: Newest | None = None
         self.names, self.sessions = Names(), Names()
         self.speakers, self.personas, self.lanes = Names(), Names(), Names()
-        self.turns, self.records = Columns(Matrix(dimension)), Columns(Matrix(dimension))
+        self.turns, self.records = Columns.of(dimension), Columns.of(dimension)
         self._tails: dict[tuple[int, ...], int] = {}
         """Row of the newest turn of each session, persona and lane."""
         self._revised: dict[int, int] = {}
@@ -124,37 +156,39 @@ class UserRows:
     def nbytes(self) -> int:
         return self.turns.nbytes + self.records.nbytes
 
-    def extend(self, traces: Sequence[Trace]) -> None:
+    def extend(self, traces: Traced) -> None:
         if not traces:
             return
-        self.last = traces[-1]
-        if turns := [trace for trace in traces if trace.noun == "turn"]:
-            new = self._batch(turns)
+        self.last = Newest(int(traces.seqs[-1]), traces.ids[-1])
+        batch = self._batch(traces)
+        is_turn = batch.fields[_NOUN] == self.names.known("turn")
+        if len(turns := np.flatnonzero(is_turn)):
+            new = batch.some(turns)
             self._append(self.turns, new, previous=self._linked(new))
             self._revise(new)
-        if records := [trace for trace in traces if trace.noun != "turn"]:
-            new = self._batch(records)
+        if len(records := np.flatnonzero(~is_turn)):
+            new = batch.some(records)
             self._append(self.records, new, previous=np.full(len(records), -1, dtype=np.int64))
-            self._renew(new)
+            self._renew(new, [traces.ids[row] for row in records.tolist()])
 
-    def _batch(self, traces: Sequence[Trace]) -> _Batch:
-        seqs, places, nouns, ids, times, roles, personas, lanes, sessions, speakers, packed = zip(*traces, strict=True)
+    def _batch(self, traces: Traced) -> _Batch:
+        labels = traces.labels
+        roles = np.array([_ROLES[role] for role in labels["role"].names], dtype=np.int64)
         return _Batch(
-            seqs=np.array(seqs, dtype=np.int64),
-            places=np.array(places, dtype=np.int64),
-            ids=ids,
-            times=np.array(times, dtype=np.int64) / 1e6,
+            seqs=traces.seqs,
+            places=traces.places,
+            times=traces.times / 1e6,
             fields=np.array(
                 [
-                    self.sessions.numbers(sessions),
-                    self.speakers.numbers(speakers),
-                    np.fromiter(map(_ROLES.__getitem__, roles), np.int64, len(roles)),
-                    self.personas.numbers(personas),
-                    self.lanes.numbers(lanes),
-                    self.names.numbers(nouns),
+                    self.sessions.numbers(labels["session"]),
+                    self.speakers.numbers(labels["speaker"]),
+                    roles[labels["role"].numbers],
+                    self.personas.numbers(labels["persona"]),
+                    self.lanes.numbers(labels["lane"]),
+                    self.names.numbers(labels["noun"]),
                 ]
             ),
-            packed=packed,
+            unpacked=unpack(traces.vectors, traces.sizes, dimension=self._dimension),
         )
 
     def _linked(self, new: _Batch) -> NDArray[np.int64]:
@@ -186,23 +220,23 @@ class UserRows:
                 self.turns.replaced[before] = new.seqs[revision]
             self._revised[place] = start + revision
 
-    def _renew(self, new: _Batch) -> None:
-        start = len(self.records.matrix) - len(new.seqs)
-        for place, name in enumerate(new.ids):
+    def _renew(self, new: _Batch, ids: Sequence[str]) -> None:
+        start = len(self.records.matrix) - len(ids)
+        for place, name in enumerate(ids):
             before = self._versions.get(name)
             if before is not None:
                 self.records.replaced[before] = new.seqs[place]
             self._versions[name] = start + place
 
     def _append(self, columns: Columns, new: _Batch, *, previous: NDArray[np.int64]) -> None:
-        vectors, flags, lengths = unpack(new.packed, dimension=self._dimension)
-        owners, passages = unpack_passages(new.packed, dimension=self._dimension)
-        columns.add_passages(owners + len(columns.matrix), passages)
-        columns.matrix.extend(new.seqs, vectors, previous=previous, leans=leans(lengths))
+        found = new.unpacked
+        columns.owners = np.append(columns.owners, found.owners + len(columns.matrix))
+        columns.passages.extend(found.passages)
+        columns.matrix.extend(new.seqs, found.codes, previous=previous, leans=leans(found.lengths))
         columns.fields = np.concatenate([columns.fields, new.fields], axis=1)
         columns.times = np.append(columns.times, new.times)
-        columns.flags = np.append(columns.flags, flags)
-        columns.lengths = np.append(columns.lengths, lengths)
+        columns.flags = np.append(columns.flags, found.flags)
+        columns.lengths = np.append(columns.lengths, found.lengths)
         columns.replaced = np.append(columns.replaced, np.zeros(len(new.seqs), dtype=np.int64))
 
     def rows(self, columns: Columns) -> Rows:
@@ -233,7 +267,7 @@ class UserRows:
         """Which rows a search may find; `named` are lanes beside its own. With `shared`, what belongs to no persona
         counts as everybody's.
         """
-        mask = _any_of(columns.fields[5], [self.names.known(noun) for noun in nouns])
+        mask = _any_of(columns.fields[_NOUN], [self.names.known(noun) for noun in nouns])
         if not isinstance(persona, Everything):
             meant = [self.personas.known(persona), *([self.personas.known(None)] if shared else [])]
             mask &= _any_of(columns.fields[3], meant)
@@ -273,18 +307,17 @@ class TraceCache:
         """What is new for these rows, from the newest one that is held on."""
         return Traces(embedder=self._embedder, after=rows.last.seq - 1 if rows.last else 0, limit=BATCH)
 
-    async def refresh(self, key: UserKey, store: UserStore, asked: Traces, found: Sequence[Trace]) -> UserRows:
+    async def refresh(self, key: UserKey, store: UserStore, asked: Traces, found: Traced) -> UserRows:
         """Takes in the answer to `query`, and what did not fit into it."""
         rows = self.held(key)
         if rows.last is None and asked.after:
             return await self._anew(key, store)
-        if rows.last is not None and asked.after == rows.last.seq - 1:
-            if not found or (found[0].seq, found[0].id) != (rows.last.seq, rows.last.id):
+        if rows.last is not None:
+            is_next = asked.after == rows.last.seq - 1
+            if is_next and (not found or rows.last != (found.seqs[0], found.ids[0])):
                 self.drop(key)
                 return await self._anew(key, store)
-            found = found[1:]
-        elif rows.last is not None:
-            found = [trace for trace in found if trace.seq > rows.last.seq]
+            found = found.after(rows.last.seq)
         rows.extend(found)
         if len(found) >= BATCH - 1:
             more = self.query(rows)

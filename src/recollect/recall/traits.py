@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.standing import standing
-from recollect.recall.vectors import Codes, Vectors, dequantise, quantise
+from recollect.recall.vectors import Codes, Vectors, quantise
 
 _MAX_TEXT: Final = 4_000
 _MAX_LENGTH: Final = 0xFFFF
@@ -69,26 +69,35 @@ def pack(vectors: Vectors, found: Sequence[Traits], passages: Sequence[Vectors] 
     ]
 
 
-def unpack(rows: Sequence[bytes], *, dimension: int) -> tuple[Vectors, NDArray[np.uint8], NDArray[np.float32]]:
-    """Unit vectors, flags and lengths of packed rows."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpacked:
+    codes: Codes
+    flags: NDArray[np.uint8]
+    lengths: NDArray[np.float32]
+    owners: NDArray[np.int64]
+    """The row of each passage of a long text, rising, beside the passage's own codes."""
+    passages: Codes
+
+
+def unpack(packed: bytes, sizes: NDArray[np.int64], *, dimension: int) -> Unpacked:
+    """Rows as `pack` made them, in one piece, each of so many bytes."""
     width = dimension + _TRAITS
-    sizes = set(map(len, rows))
-    if any(size < width or (size - width) % dimension for size in sizes):
+    more = sizes - width
+    if np.any(more < 0) or np.any(more % dimension):
         raise ValueError(
             f"rows of {dimension} dimensions are {width} bytes long, and {dimension} more for each passage"
         )
-    own = rows if sizes == {width} else [row[:width] for row in rows]
-    table = np.frombuffer(b"".join(own), dtype=np.uint8).reshape(len(rows), width)
-    codes: Codes = table[:, :dimension].view(np.int8)
-    lengths = table[:, -2].astype(np.float32) + 256.0 * table[:, -1].astype(np.float32)
-    return dequantise(codes), table[:, dimension].copy(), lengths.astype(np.float32)
-
-
-def unpack_passages(rows: Sequence[bytes], *, dimension: int) -> tuple[NDArray[np.int64], Vectors]:
-    """The unit vectors of all passages of packed rows, each with the place of its row."""
-    width = dimension + _TRAITS
-    if not any(len(row) > width for row in rows):
-        return np.zeros(0, dtype=np.int64), np.zeros((0, dimension), dtype=np.float32)
-    owners = [place for place, row in enumerate(rows) for _ in range((len(row) - width) // dimension)]
-    codes = np.frombuffer(b"".join(row[width:] for row in rows), dtype=np.int8).reshape(len(owners), dimension)
-    return np.array(owners, dtype=np.int64), dequantise(codes)
+    own, rest = packed, b""
+    if more.any():
+        ends = np.cumsum(sizes).tolist()
+        cuts = [(end - size, end - size + width, end) for end, size in zip(ends, sizes.tolist(), strict=True)]
+        own = b"".join([packed[start:cut] for start, cut, _ in cuts])
+        rest = b"".join([packed[cut:end] for _, cut, end in cuts])
+    table = np.frombuffer(own, dtype=np.uint8).reshape(len(sizes), width)
+    return Unpacked(
+        codes=table[:, :dimension].view(np.int8),
+        flags=table[:, dimension],
+        lengths=np.ascontiguousarray(table[:, -2:]).view("<u2")[:, 0].astype(np.float32),
+        owners=np.repeat(np.arange(len(sizes)), more // dimension),
+        passages=np.frombuffer(rest, dtype=np.int8).reshape(-1, dimension),
+    )

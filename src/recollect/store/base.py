@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.store.catalog import Catalog, UserKey
+from recollect.store.traced import Traced
 from recollect.types import Json, Origin, Part, RecordKind, Role, StoredTurn
 
 R = TypeVar("R", covariant=True)
@@ -63,27 +64,6 @@ class Row:
     recorded_at: datetime
     retired: int | None
     retired_at: datetime | None
-
-
-class Trace(NamedTuple):
-    """What ranking needs of one turn or record version without its text: a narrow row, loaded into memory in seq order.
-
-    `place` orders turns in their conversation; `at` is in microseconds since 1970; `vector` is the embedding of its own
-    text as the embedder wrote it. A named tuple of what the database holds, because a user's ten thousand of them are built
-    at once.
-    """
-
-    seq: int
-    place: int
-    noun: Literal["turn"] | RecordKind
-    id: str
-    at: int
-    role: Role | None
-    persona: str | None
-    lane: str | None
-    session: str | None
-    speaker: str | None
-    vector: bytes
 
 
 # --- queries -------------------------------------------------------------------------------------------------------
@@ -267,7 +247,7 @@ class Scores(Query[Scored]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traces(Query[tuple[Trace, ...]]):
+class Traces(Query[Traced]):
     """Traces written after an entry by one embedder, in seq order. Retired versions are included: readers filter."""
 
     embedder: str

@@ -1,10 +1,13 @@
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.embed.base import MEANINGS, Calibration, calibrate
+from recollect.recall.embed.base import MEANINGS, Calibration, Purpose, calibrate
 from recollect.recall.embed.static import static_embedder
 from recollect.recall.embed.topics import TOPICS
+from recollect.recall.vectors import Vectors
 
 
 @pytest.mark.req("R2.5")
@@ -34,3 +37,20 @@ def test_calibration_keeps_the_order_and_can_be_undone(first: float, second: flo
 
 def test_meanings_rise() -> None:
     assert sorted(MEANINGS) == list(MEANINGS)
+
+
+class _Counting:
+    name, version, at_once, trust = "counting", "counting-1", True, 0.7
+
+    def __init__(self) -> None:
+        self.dimension, self.asked = static_embedder().dimension, 0
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose = "passage") -> Vectors:
+        self.asked += 1
+        return static_embedder().embed(texts, purpose=purpose)
+
+
+def test_an_embedder_is_measured_once_in_a_process() -> None:
+    one, same = _Counting(), _Counting()
+    assert calibrate(one) == calibrate(same) == calibrate(static_embedder())
+    assert one.asked + same.asked == 1

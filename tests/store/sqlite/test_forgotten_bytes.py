@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from recollect.store.base import Change, Erasure, Note, StoredSnapshot, UserKey, Vector
-from recollect.store.sqlite import datafile, driver, sharedfile
+from recollect.store.sqlite import datafile, driver, sharedfile, traces
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.migrate import Kind, Migration, migrations
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
+from tests.store.sqlite.small_pages import small_pages
 
 ANA = UserKey("default", "ana")
 CANARY = "canaryzebra"
@@ -94,6 +95,25 @@ async def test_erasing_leaves_no_byte(fast_folder: Path, rng: random.Random) -> 
     chances = [*map(random.Random, HARD), *(random.Random(rng.random()) for _ in range(ROUNDS))]
     for round_, chance in enumerate(chances):
         assert await _left_after_erasing(fast_folder / str(round_), chance) == [], round_
+
+
+@pytest.mark.promise("forgotten: no byte left", tries=ROUNDS)
+async def test_erasing_from_pages_of_traces_leaves_no_byte(
+    fast_folder: Path, rng: random.Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_pages(monkeypatch)
+    for round_ in range(ROUNDS):
+        assert await _left_after_erasing(fast_folder / str(round_), random.Random(rng.random())) == [], round_
+
+
+@pytest.mark.promise("forgotten: no byte left", control=True)
+async def test_a_page_that_stays_shut_is_noticed(fast_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def leave_shut(*_: object) -> bool:
+        return False
+
+    small_pages(monkeypatch)
+    monkeypatch.setattr(traces, "open_pages", leave_shut)
+    assert await _left_after_erasing(fast_folder, random.Random(HARD[0])) != []
 
 
 # --- is each mechanism needed, and would these tests notice? ---------------------------------------------------------------

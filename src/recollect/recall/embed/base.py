@@ -86,10 +86,19 @@ MEANINGS: Final = ((0.50, 0.30), (0.90, 0.55), (0.99, 0.70))
 """The share of unrelated pairs that are less similar, and the calibrated similarity that it is called."""
 
 
+_measured: dict[str, Calibration] = {}
+
+
 def calibrate(embedder: Embedder) -> Calibration:
-    """Measure the quantile map of an embedder on `TOPICS`; a few milliseconds for a static one. One that tells no texts
-    apart, as a test's may, has its cosines taken as they are.
-    """
+    """The quantile map of an embedder, measured once in a process: a few milliseconds for a static one."""
+    known = _measured.get(embedder.version)
+    if known is None:
+        known = _measured[embedder.version] = _measure(embedder)
+    return known
+
+
+def _measure(embedder: Embedder) -> Calibration:
+    """On `TOPICS`. One that tells no texts apart, as a test's may, has its cosines taken as they are."""
     vectors = embedder.embed([sentence for topic in TOPICS for sentence in topic], purpose="passage")
     owners = np.repeat(np.arange(len(TOPICS)), [len(topic) for topic in TOPICS])
     unrelated = products(vectors, vectors)[np.triu(owners[:, None] != owners)].astype(np.float64)

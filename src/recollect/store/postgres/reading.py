@@ -31,6 +31,7 @@ from recollect.store.postgres.statements import (
     visible,
 )
 from recollect.store.postgres.words import asking, embedder_id, mark, unescape, word
+from recollect.store.traced import Traced
 
 Shape = Literal["turn", "record"]
 
@@ -239,7 +240,8 @@ def _holding(query: base.Matches | base.Scores, person: Person) -> Statement | N
 
 
 def _traces(query: base.Traces, person: Person) -> Question:
-    return _ask(statement("traces"), _of_embedder(query, person), rows.trace)
+    ask = Statement(statement("traces"), _of_embedder(query, person))
+    return Question((ask,), lambda fetched: Traced.of(fetched[0]))
 
 
 def _untraced(query: base.Untraced, person: Person) -> Question:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from recollect.clock import from_micros, micros
-from recollect.store.base import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, Trace, TurnDraft
+from recollect.store.base import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
 from recollect.store.codec import decode_json, decode_parts, encode_json, encode_parts
 from recollect.store.postgres.words import escape, stems, unescape, words
 from recollect.types import StoredTurn
@@ -77,10 +77,6 @@ def record(row: tuple[Any, ...]) -> Row:
         retired=row[20],
         retired_at=moment(row[21]),
     )
-
-
-def trace(row: tuple[Any, ...]) -> Trace:
-    return Trace._make(row)
 
 
 def turn_entry(row: tuple[Any, ...]) -> LogEntry:

@@ -1,60 +1,82 @@
-"""Vectors and what stands beside them.
+"""Vectors and what stands beside them."""
 
-One embedder's traces lie together: `slot` is the embedder's number times `WIDTH` plus the entry's seq.
-"""
+from collections.abc import Collection, Sequence
+from itertools import islice
 
 from recollect.clock import micros
-from recollect.store.base import RowDraft, Trace, Traces, TurnDraft, Untraced, Vector
-from recollect.store.sqlite import rows
+from recollect.store.base import RowDraft, Traces, TurnDraft, Untraced, Vector
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.sql import queries
+from recollect.store.sqlite.tracepages import Shelf, close_pages, is_time, open_pages, paged, traced
+from recollect.store.traced import Traced
 
-_SEARCH = queries("search")
-_WRITING = queries("writing")
-
-WIDTH = 2**40
-"""More entries than any user's log will have."""
+_TRACES = queries("traces")
 _NOBODY = -1
 
 
-def traces(connection: Connection, query: Traces) -> tuple[Trace, ...]:
-    base = _number(connection, query.embedder) * WIDTH
-    values = {"base": base, "end": base + WIDTH, "after": query.after, "limit": query.limit}
-    return rows.built(Trace._make, connection.execute(_SEARCH["traces"], values))
+def traces(connection: Connection, query: Traces) -> Traced:
+    return traced(connection, _shelf(connection, query.embedder), after=query.after, limit=query.limit)
 
 
 def untraced(connection: Connection, query: Untraced) -> tuple[int, ...]:
-    base = _number(connection, query.embedder) * WIDTH
-    values = {"base": base, "after": query.after, "limit": query.limit}
-    return tuple([seq for (seq,) in connection.execute(_SEARCH["untraced"], values)])
+    shelf = _shelf(connection, query.embedder)
+    there = paged(connection, shelf, after=query.after)
+    found = connection.execute(_TRACES["untraced"], {"base": shelf.base, "after": query.after})
+    return tuple(islice((seq for (seq,) in found if seq not in there), query.limit))
 
 
 def add_turn(connection: Connection, draft: TurnDraft, *, seq: int, place: int, vector: Vector) -> None:
-    slot = _slot(connection, vector, seq)
+    slot = _shelf_for(connection, vector).base + seq
     scope = (draft.role, draft.persona, draft.lane, draft.session, draft.speaker)
-    connection.execute(_WRITING["trace"], (slot, place, "turn", draft.id, micros(draft.at), *scope, vector.data))
+    connection.execute(_TRACES["add_row"], (slot, place, "turn", draft.id, micros(draft.at), *scope, vector.data))
 
 
 def add_record(connection: Connection, draft: RowDraft, *, seq: int, vector: Vector) -> None:
-    slot = _slot(connection, vector, seq)
+    slot = _shelf_for(connection, vector).base + seq
     scope = (None, draft.persona, draft.lane, None, None)
-    connection.execute(_WRITING["trace"], (slot, seq, draft.noun, draft.id, micros(draft.at), *scope, vector.data))
+    connection.execute(_TRACES["add_row"], (slot, seq, draft.noun, draft.id, micros(draft.at), *scope, vector.data))
 
 
-def add_later(connection: Connection, seq: int, vector: Vector) -> None:
-    """A vector for an entry written before; nothing for one that has been erased."""
-    slot = _slot(connection, vector, seq)
-    connection.execute(_WRITING["trace_later"], {"slot": slot, "seq": seq, "vector": vector.data})
+def add_later(connection: Connection, vectors: Sequence[tuple[int, Vector]]) -> None:
+    """Vectors for entries written before; nothing for those that have been erased."""
+    shelves = {vector.embedder: _shelf_for(connection, vector) for _, vector in vectors}
+    for embedder, shelf in shelves.items():
+        own = {seq: vector.data for seq, vector in vectors if vector.embedder == embedder}
+        open_pages(connection, shelf, own)
+        rows = [{"slot": shelf.base + seq, "seq": seq, "vector": data} for seq, data in own.items()]
+        connection.executemany(_TRACES["add_row_later"], rows)
+        close_pages(connection, shelf)
 
 
-def _number(connection: Connection, embedder: str) -> int:
-    found = connection.execute(_SEARCH["embedder"], {"name": embedder}).get
-    return _NOBODY if found is None else found
+def tidy(connection: Connection, *, before: int, head: int) -> None:
+    """Called when the log has grown: makes pages of what has come together."""
+    if is_time(before=before, head=head):
+        for shelf in _shelves(connection):
+            close_pages(connection, shelf)
 
 
-def _slot(connection: Connection, vector: Vector, seq: int) -> int:
-    number = _number(connection, vector.embedder)
-    if number == _NOBODY:
-        connection.execute(_WRITING["embedder"], {"name": vector.embedder})
-        number = _number(connection, vector.embedder)
-    return number * WIDTH + seq
+def erase(connection: Connection, seqs: Collection[int]) -> None:
+    """Removes the vectors of entries, of every embedder."""
+    for shelf in _shelves(connection):
+        opened = open_pages(connection, shelf, seqs)
+        connection.executemany(_TRACES["remove_row"], [(shelf.base + seq,) for seq in seqs])
+        if opened:
+            close_pages(connection, shelf)
+
+
+def _shelves(connection: Connection) -> list[Shelf]:
+    return [Shelf.of(number) for (number,) in connection.execute(_TRACES["embedders"]).fetchall()]
+
+
+def _shelf(connection: Connection, embedder: str) -> Shelf:
+    found = connection.execute(_TRACES["embedder"], {"name": embedder}).get
+    return Shelf.of(_NOBODY if found is None else found)
+
+
+def _shelf_for(connection: Connection, vector: Vector) -> Shelf:
+    """Where a vector belongs, also if it is the first of its embedder."""
+    shelf = _shelf(connection, vector.embedder)
+    if shelf == Shelf.of(_NOBODY):
+        connection.execute(_TRACES["add_embedder"], {"name": vector.embedder})
+        shelf = _shelf(connection, vector.embedder)
+    return shelf

@@ -18,7 +18,7 @@ _WRITING = queries("writing")
 
 def apply(connection: Connection, change: Change) -> Written:
     """Writes a change and numbers its entries."""
-    seq = head(connection)
+    seq = before = head(connection)
     turns: list[int] = []
     for draft in change.turns:
         seq += 1
@@ -29,6 +29,7 @@ def apply(connection: Connection, change: Change) -> Written:
         seq += 1
         _write_record(connection, draft, seq)
         records.append(seq)
+    traces.tidy(connection, before=before, head=seq)
     for name in change.retire:
         seq += retire(connection, name, seq=seq + 1, at=_ended_at(change))
     if change.erase is not None:
@@ -161,8 +162,7 @@ def retire(connection: Connection, name: str, *, seq: int, at: int) -> int:
 
 def _write_beside(connection: Connection, change: Change) -> None:
     """What a change writes beside the log."""
-    for seq, vector in change.vectors:
-        traces.add_later(connection, seq, vector)
+    traces.add_later(connection, change.vectors)
     connection.executemany(_WRITING["cursor"], map(_cursor_row, change.cursors))
     if change.lease is not None:
         lease = change.lease

@@ -4,9 +4,10 @@ from collections import Counter
 from random import Random
 
 from recollect.clock import micros
-from recollect.store.base import Change, Matches, Store, Trace, Traces, Untraced, Vector
+from recollect.store.base import Change, Matches, Store, Traces, Untraced, Vector
 from recollect.store.bm25 import score
 from recollect.store.catalog import UserKey
+from recollect.store.traced import Trace
 from recollect.testing.drafts import moment, put, row_draft, turn_draft
 
 ANA = UserKey("default", "ana")

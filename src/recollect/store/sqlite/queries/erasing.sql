@@ -22,10 +22,6 @@ INSERT INTO turn_words (turn_words, rowid, stems) VALUES ('delete', ?, ?)
 -- The stems of a record version; the index needs to be told what they were.
 INSERT INTO record_words (record_words, rowid, stems) VALUES ('delete', ?, ?)
 
--- name: trace
--- The vectors of an entry, of every embedder.
-DELETE FROM traces WHERE slot IN (SELECT number * :width + :seq FROM embedders)
-
 -- name: source
 -- A link from a turn to a record version.
 DELETE FROM record_sources WHERE turn = ? AND seq = ?

@@ -53,22 +53,6 @@ INSERT INTO endings (seq, op, id, at) VALUES (?, ?, ?, ?)
 SELECT EXISTS (SELECT 1 FROM turns WHERE seq = :seq) OR EXISTS (SELECT 1 FROM records WHERE seq = :seq)
     OR EXISTS (SELECT 1 FROM endings WHERE seq = :seq)
 
--- name: embedder
--- The next number for a new embedder.
-INSERT OR IGNORE INTO embedders (name) VALUES (:name)
-
--- name: trace
--- A vector with what ranking needs beside it.
-INSERT OR REPLACE INTO traces (slot, place, noun, id, at, role, persona, lane, session, speaker, vector)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-
--- name: trace_later
--- A vector for an entry that was written before, if it is still there.
-INSERT OR REPLACE INTO traces (slot, place, noun, id, at, role, persona, lane, session, speaker, vector)
-SELECT :slot, place, 'turn', id, at, role, persona, lane, session, speaker, :vector FROM turns WHERE seq = :seq
-UNION ALL
-SELECT :slot, seq, noun, id, at, NULL, persona, lane, NULL, NULL, :vector FROM records WHERE seq = :seq
-
 -- name: cursor
 -- Where a step stands.
 INSERT OR REPLACE INTO cursors (step, position, due, attempts, error, parked, body) VALUES (?, ?, ?, ?, ?, ?, ?)

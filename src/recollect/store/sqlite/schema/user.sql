@@ -170,3 +170,13 @@ CREATE TABLE notes (
 ) STRICT;
 
 CREATE INDEX turns_by_time ON turns (persona, lane, at, place) WHERE retired IS NULL;
+
+CREATE TABLE trace_pages (
+    slot INTEGER PRIMARY KEY,
+    numbers BLOB NOT NULL,
+    labels BLOB NOT NULL,
+    sizes BLOB NOT NULL,
+    names TEXT NOT NULL,
+    ids BLOB NOT NULL,
+    vectors BLOB NOT NULL
+) STRICT;
