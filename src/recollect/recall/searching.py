@@ -411,7 +411,7 @@ def _best_first(ranked: Ranked) -> tuple[float, int]:
 
 
 def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> dict[int, Floats]:
-    if columns.passages is None:
+    if not len(columns.owners):
         return {}
     found = {one.seq: columns.passage_dots(one.row, vector) for one in ranked if one.row != NO_ROW}
     return {seq: dots for seq, dots in found.items() if len(dots)}
