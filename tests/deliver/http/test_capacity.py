@@ -104,7 +104,7 @@ def under(works: list[Work], *, rate: float, number: int = 2) -> Outcome:
     return virtual.run(play)
 
 
-@pytest.mark.parametrize(("times", "late", "share"), [(2, 2.0, 0.85), (5, 1.5, 0.8), (10, 1.5, 0.65)])
+@pytest.mark.parametrize(("times", "late", "share"), [(2, 2.0, 0.85), (5, 1.5, 0.8), (10, 1.8, 0.65)])
 def test_who_is_accepted_is_answered_in_time_at_several_times_the_capacity(
     times: int, late: float, share: float, rng: random.Random
 ) -> None:
