@@ -232,12 +232,30 @@ async def test_patience_is_short_once_there_was_no_room_for_as_long_as_it_is() -
     turns.give(turn)
     handed = await waiting[0]
     assert handed is not None
-    assert turns.patience == pytest.approx(LONG / 10), "there was somebody waiting"
+    assert turns.patience < LONG / 5, "there was somebody waiting"
     turns.give(handed)
     await steps()
     machine.passes(LONG)
     assert await taken(turns)
     assert turns.patience == LONG
+
+
+async def test_under_lasting_overload_nobody_waits_for_longer_than_an_answer_usually_takes() -> None:
+    machine = Machine()
+    turns = turns_of(1, machine=machine)
+    for _ in range(100):
+        turn = await taken(turns)
+        machine.passes(LONG / 4)
+        turns.give(turn)
+        await steps()
+        machine.passes(LONG)
+    turn = await taken(turns)
+    assert turns.patience == LONG
+    machine.passes(LONG + 1)
+    (waiting,) = await asking(turns)
+    assert turns.patience == pytest.approx(LONG / 4, rel=0.01)
+    turns.give(turn)
+    assert await waiting is not None
 
 
 async def test_under_lasting_overload_few_wait_and_the_newest_are_those() -> None:

@@ -27,7 +27,9 @@ URGENT = OPEN | (SIGNED - {"/v1/telegram/webhook", "/v1/voice/elevenlabs/post-ca
 """Paths that need no turn: they ask the store for nothing, or at most for a moment. A telephone does not ring twice."""
 
 HURRY = 0.1
-"""The share of its patience that a request has under lasting overload."""
+"""The share of its patience that a request has at least under lasting overload."""
+WEIGHT = 0.1
+"""Of the newest, in how long a turn usually takes."""
 PRESSED_WAITING = 2
 """How many wait under lasting overload."""
 STEPS_TO_READ = 3
@@ -59,6 +61,7 @@ class Turns:
         self._overload = Overload(patience, now=now, processor=processor)
         self._running: set[Held] = set()
         self._handing_on = False
+        self._usual = 0.0
         self._waiting: dict[asyncio.Future[Held | None], None] = {}
 
     async def take(self) -> Held | None:
@@ -86,6 +89,8 @@ class Turns:
         """Gives the turn back, for the newest of those who wait; under lasting overload for the newest of those, too, whose
         requests came while the process was busy and have not been read yet."""
         self._running.remove(turn)
+        took = min(self._overload.see() - turn.since, self._patience)
+        self._usual += (took - self._usual) * WEIGHT
         if not self._overload.lasts:
             self._hand_on(0)
         elif not self._handing_on:
@@ -107,8 +112,8 @@ class Turns:
 
     @property
     def patience(self) -> float:
-        """How long who comes now waits."""
-        return self._patience * HURRY if self._overload.lasts else self._patience
+        """How long who comes now waits: under lasting overload no longer than the answer itself takes, or a moment."""
+        return max(self._patience * HURRY, self._usual) if self._overload.lasts else self._patience
 
     def _begin(self, now: float) -> Held:
         turn = Held(now)
