@@ -271,7 +271,7 @@ async def test_under_lasting_overload_few_wait_and_the_newest_are_those() -> Non
 
 async def test_under_lasting_overload_a_turn_goes_to_a_request_that_has_not_been_read_yet() -> None:
     """It came while the process was busy with the one that is done now, and is newer than all who wait."""
-    turns, held = await pressed(Machine())
+    turns, held = await pressed(Machine(share=1.0))
     waiting = await asking(turns)
     turns.give(held[0])
     await asyncio.sleep(0)

@@ -86,12 +86,12 @@ class Turns:
             raise
 
     def give(self, turn: Held) -> None:
-        """Gives the turn back, for the newest of those who wait; under lasting overload for the newest of those, too, whose
-        requests came while the process was busy and have not been read yet."""
+        """Gives the turn back, for the newest of those who wait; where the processor is short, for the newest of those, too,
+        whose requests came while it was busy and have not been read yet."""
         self._running.remove(turn)
         took = min(self._overload.see() - turn.since, self._patience)
         self._usual += (took - self._usual) * WEIGHT
-        if not self._overload.lasts:
+        if self._at_once() == self._number:
             self._hand_on(0)
         elif not self._handing_on:
             self._handing_on = True
@@ -124,10 +124,11 @@ class Turns:
     def _is_room(self, now: float) -> bool:
         if len(self._running) >= self._number:
             return False
-        if not self._overload.lasts:
-            return True
-        quick = sum(now - turn.since < self._patience for turn in self._running)
-        return quick < at_once(self._number, processor=self._overload.processor)
+        most = self._at_once()
+        return most == self._number or sum(now - turn.since < self._patience for turn in self._running) < most
+
+    def _at_once(self) -> int:
+        return at_once(self._number, processor=self._overload.processor) if self._overload.lasts else self._number
 
     def _thin_out(self) -> None:
         """Sends away who has waited longest, while there are too many: they would come last."""
