@@ -72,7 +72,8 @@ class Settings(BaseModel):
     waiting: int = Field(default=32, ge=0, description="Requests that may wait for their turn; more are answered 503.")
     patience_seconds: Seconds = Field(
         default=0.2,
-        description="How long a request waits for its turn before it is answered 503; a tenth of it under lasting overload.",
+        description="How long a request waits for its turn before it is answered 503; "
+        "under lasting overload as long as an answer takes, at least a tenth of it.",
     )
     rate: float = Field(
         default=100.0, ge=0, description="Requests a second of one key, over all processes; 0 sets no limit."

@@ -1,11 +1,9 @@
-"""The layers one by one: rates, turns, ids, pages, idempotency, spans, errors."""
+"""The layers one by one: rates, ids, pages, idempotency, spans, errors."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from hypothesis import strategies as st
 from recollect import Turn, errors, pages
 from recollect.deliver.http import failures, tracing
 from recollect.deliver.http.buckets import Buckets
-from recollect.deliver.http.pressure import Turns
 from recollect.errors import InvalidInput, RateLimited, RecollectError
 from recollect.settings import PREFIX, Settings
 from recollect.testing import FakeClock
@@ -69,178 +66,6 @@ async def test_too_many_requests_say_when_to_come_back(tmp_path: Path, clock: Fa
         fast = (await service.keys.create(scopes=["read"], rate=0))[1]
         async with service.http(fast) as http:
             assert {(await http.get("/v1/personas")).status_code for _ in range(20)} == {200}
-
-
-async def test_no_more_are_worked_on_or_wait_than_allowed(tmp_path: Path, clock: FakeClock) -> None:
-    settings = QUICK.model_copy(update={"concurrency": 2, "waiting": 3, "patience_seconds": 60.0})
-    async with running(str(tmp_path / "m"), settings=settings, clock=clock) as service:
-        at_once = most = 0
-        go = asyncio.Event()
-
-        async def count(**asked: object) -> list[object]:
-            nonlocal at_once, most
-            at_once += 1
-            most = max(most, at_once)
-            await go.wait()
-            at_once -= 1
-            return []
-
-        memory: Any = service.app.state.service.memory("default")
-        memory.search = count
-        async with service.http(await service.key()) as http:
-            body = {"user": "ana", "query": "x"}
-            asked = [asyncio.create_task(http.post("/v1/search", json=body)) for _ in range(20)]
-            refused = [(await answer).status_code for answer in islice(asyncio.as_completed(asked), 15)]
-            go.set()
-            codes = sorted([(await task).status_code for task in asked])
-    assert refused == [503] * 15
-    assert codes == [200] * 5 + [503] * 15
-    assert most == 2
-
-
-async def test_the_newest_goes_first_and_no_turn_is_lost() -> None:
-    turns = Turns(1, waiting=3, patience=60)
-    served: list[int] = []
-
-    async def ask(number: int) -> None:
-        if await turns.take():
-            served.append(number)
-            await asyncio.sleep(0)
-            turns.give()
-
-    assert await turns.take()
-    waiting = [asyncio.create_task(ask(number)) for number in range(5)]
-    await asyncio.sleep(0)
-    waiting[1].cancel()
-    turns.give()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    assert served == [2, 0], "3 and 4 found the queue full, 1 gave up"
-    assert await turns.take(), "and the turn is there again"
-
-
-async def test_a_turn_handed_to_somebody_who_leaves_is_handed_on() -> None:
-    turns = Turns(1, waiting=2, patience=60)
-    assert await turns.take()
-    leaving = asyncio.create_task(turns.take())
-    await asyncio.sleep(0)
-    turns.give()
-    leaving.cancel()
-    await asyncio.gather(leaving, return_exceptions=True)
-    assert await asyncio.wait_for(turns.take(), 1)
-
-
-async def test_a_turn_is_not_lost_on_somebody_whose_patience_has_just_ended() -> None:
-    """Cancelled, and not gone yet: nobody is told in between."""
-    turns = Turns(1, waiting=2, patience=60)
-    assert await turns.take()
-    older, newest = (asyncio.create_task(turns.take()) for _ in range(2))
-    await asyncio.sleep(0)
-    newest.cancel()
-    turns.give()
-    assert await older
-    turns.give()
-    await asyncio.gather(newest, return_exceptions=True)
-    assert await asyncio.wait_for(turns.take(), 1)
-
-
-@given(st.lists(st.sampled_from(["ask", "give up", "done", "let run"]), min_size=30, max_size=80))
-def test_whatever_they_do_the_turns_are_all_there_in_the_end(deeds: list[str]) -> None:
-    async def play() -> None:
-        turns = Turns(2, waiting=4, patience=60)
-        asking: list[asyncio.Task[bool]] = []
-        held = 0
-        for deed in deeds:
-            if deed == "ask":
-                asking.append(asyncio.create_task(turns.take()))
-            elif deed == "give up" and asking:
-                asking[-1].cancel()
-            elif deed == "done" and held:
-                held -= 1
-                turns.give()
-            else:
-                await asyncio.sleep(0)
-            for task in [task for task in asking if task.done()]:
-                asking.remove(task)
-                held += not task.cancelled() and task.result()
-        while asking or held:
-            if held:
-                held -= 1
-                turns.give()
-            await asyncio.sleep(0)
-            for task in [task for task in asking if task.done()]:
-                asking.remove(task)
-                held += not task.cancelled() and task.result()
-        assert [await turns.take(), await turns.take()] == [True, True]
-        last = asyncio.create_task(turns.take())
-        await asyncio.sleep(0)
-        assert not last.done(), "and no more than those"
-        last.cancel()
-
-    asyncio.run(play())
-
-
-async def test_patience_is_short_once_the_queue_does_not_empty() -> None:
-    now = 0.0
-    turns = Turns(1, waiting=4, patience=2.0, now=lambda: now)
-    assert await turns.take()
-    waiting = [asyncio.create_task(turns.take()) for _ in range(2)]
-    await asyncio.sleep(0)
-    now = 2.0
-    assert turns.patience == 2.0, "a burst may last as long as who came with it waits"
-    now = 2.1
-    assert turns.patience == pytest.approx(0.2)
-    turns.give()
-    turns.give()
-    assert await asyncio.gather(*waiting) == [True, True]
-    assert turns.patience == pytest.approx(0.2), "there was always somebody waiting"
-    turns.give()
-    assert turns.patience == 2.0
-
-
-@pytest.mark.promise("service: no turn is lost", tries=2_000, pure=True)
-async def test_turns_survive_lasting_overload(rng: random.Random) -> None:
-    """Patience runs out all the time, and some hang up; when all is over, every turn is there."""
-    turns = Turns(2, waiting=8, patience=0.001)
-    served = 0
-
-    async def ask() -> None:
-        nonlocal served
-        if await turns.take():
-            served += 1
-            try:
-                await asyncio.sleep(rng.choice((0, 0.0005, 0.001, 0.0015)))
-            finally:
-                turns.give()
-
-    for _ in range(100):
-        asking = [asyncio.create_task(ask()) for _ in range(20)]
-        await asyncio.sleep(0.0005)
-        for leaving in rng.sample(asking, 3):
-            leaving.cancel()
-        outcomes = await asyncio.gather(*asking, return_exceptions=True)
-        assert [one for one in outcomes if one is not None and not isinstance(one, asyncio.CancelledError)] == []
-    assert served >= 200
-    assert [await turns.take() for _ in range(3)] == [True, True, False]
-
-
-async def test_who_waits_too_long_is_told_so(tmp_path: Path, clock: FakeClock) -> None:
-    settings = QUICK.model_copy(update={"concurrency": 1, "waiting": 5, "patience_seconds": 0.01})
-    async with running(str(tmp_path / "m"), settings=settings, clock=clock) as service:
-        go = asyncio.Event()
-
-        async def wait(**asked: object) -> list[object]:
-            await go.wait()
-            return []
-
-        memory: Any = service.app.state.service.memory("default")
-        memory.search = wait
-        async with service.http(await service.key()) as http:
-            body = {"user": "ana", "query": "x"}
-            first, second = (asyncio.create_task(http.post("/v1/search", json=body)) for _ in range(2))
-            assert (await second).status_code == 503
-            go.set()
-            assert (await first).status_code == 200
-            assert (await http.post("/v1/search", json=body)).status_code == 200, "the turn came back"
 
 
 async def test_request_ids(embedded: Running) -> None:
