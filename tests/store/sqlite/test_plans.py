@@ -48,7 +48,7 @@ HOT: dict[Query[Any], str] = {
     Matches(stems=("a",), target="turn", persona=ANY, limit=9): "VIRTUAL TABLE INDEX",
     Traces(embedder="e", after=0, limit=9): "INTEGER PRIMARY KEY",
 }
-SCANNED = ("SCAN turns", "SCAN records", "SCAN traces")
+SCANNED = ("SCAN turns", "SCAN records", "SCAN traces", "SCAN trace_pages")
 
 
 class _Explained:
