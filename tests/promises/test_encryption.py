@@ -17,7 +17,8 @@ MASTER = "0f" * 32
 OTHER = "f0" * 32
 WORDS = [canary(number) for number in range(2)]
 SENTENCES = ["good place", "hiking in the rain", "last week", "I promise", "is called"]
-SAID = ["Lisbon", "hiking", "sister", "Acme"]
+SAID = ["Lisbon", "hiking", "sister", "at Acme as"]
+"""Long enough that megabytes of ciphertext do not spell one of them by chance, as they do four letters in any case."""
 
 
 @pytest.fixture
