@@ -1,0 +1,2 @@
+-- Pages of traces are for the embedded store, which reads a user's rows one by one. Here nothing changes, and both stores go on
+-- counting alike.
