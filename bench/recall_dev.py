@@ -61,10 +61,7 @@ def index(
 ) -> Index:
     turns = conversation.turns
     analysed = [stems(turn.text) for turn in turns]
-    seen = [
-        traits(turn.text, length=len(found), by_user=turn.role in (None, "user"))
-        for turn, found in zip(turns, analysed, strict=True)
-    ]
+    seen = [traits(turn.text, length=len(found)) for turn, found in zip(turns, analysed, strict=True)]
     sessions = np.array([turn.session for turn in turns])
     seqs = np.arange(len(turns))
     previous = np.where(np.r_[False, sessions[1:] == sessions[:-1]], seqs - 1, -1)

@@ -273,6 +273,19 @@ async def test_standing_requests_are_found_whatever_the_message_says(memory: Rec
     assert request.parts["standing"] > 0
 
 
+async def test_what_the_persona_or_a_tool_says_is_no_standing_request(memory: Recollect, clock: FakeClock) -> None:
+    await tell(memory, clock, *TALK[:5])
+    await memory.record(
+        [
+            Turn(user="ana", role="assistant", text="Always check the lid of the jar", at=clock()),
+            Turn(user="ana", role="tool", text="Never use the old endpoint again", at=clock()),
+        ]
+    )
+    hits = await memory.search(user="ana", query="When does the bakery open?", limit=20, explain=True)
+    assert len(hits) == 7
+    assert not [hit.text for hit in hits if "standing" in hit.parts]
+
+
 @pytest.mark.req("R0.7")
 async def test_what_has_ended_is_found_only_when_the_past_is_asked_about(memory: Recollect, clock: FakeClock) -> None:
     ended = clock() - timedelta(days=10)

@@ -28,6 +28,8 @@ DECIMALS: Final = 6
 _DAY: Final = 86_400.0
 USER: Final = 1
 PERSONA: Final = 2
+OTHER: Final = 3
+"""A tool's or the system's: neither side of the conversation."""
 FEW: Final = 20
 """Fewer rows than this have no spread of their own: one that matches would be its own average, and count for nothing."""
 
@@ -82,7 +84,7 @@ class Rows:
     """Places in `names`."""
     names: tuple[str, ...]
     roles: NDArray[np.int8]
-    """USER, PERSONA or 0."""
+    """USER, PERSONA, OTHER, or 0 for what is not a turn of anybody's, like a memory."""
     times: Scores
     """Seconds since the epoch."""
     flags: NDArray[np.uint8]
@@ -292,10 +294,10 @@ def _best_of_session(total: Scores, sessions: Integers) -> Scores:
 
 
 def _shelf(total: Scores, rows: Rows, *, weights: Weights) -> Scores:
-    """Lift the best few standing requests of each kind, whatever they are about."""
+    """Lift the best few standing requests of each kind, whatever they are about; the persona and tools make none."""
     lifted = np.zeros(len(rows))
     for flag, weight in ((INSTRUCTION, weights.instruction), (PREFERENCE, weights.preference)):
-        places = np.flatnonzero((rows.flags & flag) > 0)
+        places = np.flatnonzero(((rows.flags & flag) > 0) & (rows.roles < PERSONA))
         best = top(total[places], rows.seqs[places], limit=weights.shelf)
         lifted[places[best]] = weight
     return lifted

@@ -138,9 +138,9 @@ class Recaller:
         """Whether vectors are written while recording; otherwise a step of the work does it."""
         return self._embedder.at_once
 
-    def vectors(self, texts: Sequence[str], *, by_user: bool = True) -> list[Vector]:
+    def vectors(self, texts: Sequence[str]) -> list[Vector]:
         """What is stored beside each text: its vector, and the traits that ranking asks for."""
-        found = [traits(text, length=len(stems(text)), by_user=by_user) for text in texts]
+        found = [traits(text, length=len(stems(text))) for text in texts]
         parts = [passages(text) for text in texts]
         vectors = self._embedder.embed([*texts, *(part for of_text in parts for part in of_text)])
         ends = np.cumsum([len(texts), *map(len, parts)])

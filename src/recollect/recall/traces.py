@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.rank import PERSONA, USER, Rows, leans
+from recollect.recall.rank import OTHER, PERSONA, USER, Rows, leans
 from recollect.recall.traits import unpack, unpack_passages
 from recollect.recall.vectors import Floats, Matrix, Vectors, products
 from recollect.store.base import Everything, Scope, Trace, Traces, UserStore
@@ -88,7 +88,7 @@ class Columns:
             self.passages = vectors if self.passages is None else np.concatenate([self.passages, vectors])
 
 
-_ROLES: Final = {"user": USER, "assistant": PERSONA, "tool": 0, "system": 0, None: 0}
+_ROLES: Final = {"user": USER, "assistant": PERSONA, "tool": OTHER, "system": OTHER, None: 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
