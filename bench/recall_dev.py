@@ -125,6 +125,7 @@ def ranked(held: Index, asked: Asked, *, embedder: Embedder | None, ranges: Rang
         held.rows,
         question,
         lexical=held.lexical(question.stems),
+        related=held.lexical(question.related),
         dense=dense,
         trust=embedder.trust if embedder is not None else 0.0,
         weights=weights,

@@ -273,6 +273,13 @@ async def test_standing_requests_are_found_whatever_the_message_says(memory: Rec
     assert request.parts["standing"] > 0
 
 
+async def test_a_turn_is_found_by_another_word_for_it(memory: Recollect, clock: FakeClock) -> None:
+    ids = await tell(memory, clock, *TALK, "My physician is called Lee", *(f"Nothing of note, {n}" for n in range(20)))
+    [hit, *_] = await memory.search(user="ana", query="Which doctor do I see?", limit=3, kinds=["turn"])
+    assert hit.id == ids[len(TALK)]
+    assert hit.parts["related"] > 0
+
+
 async def test_what_the_persona_or_a_tool_says_is_no_standing_request(memory: Recollect, clock: FakeClock) -> None:
     await tell(memory, clock, *TALK[:5])
     await memory.record(

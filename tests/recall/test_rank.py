@@ -116,6 +116,17 @@ def test_only_a_user_makes_standing_requests(role: int, *, lifted: bool) -> None
     assert [entry.row for entry in found if "standing" in entry.parts] == ([2] if lifted else [])
 
 
+def test_a_related_word_counts_for_less_than_the_asked_one() -> None:
+    rows = _rows(10, session=1)
+    found = rank(rows, ASKED, lexical=_scores(10, r2=5.0), related=_scores(10, r7=5.0), dense=None, limit=10)
+    assert [entry.row for entry in found[:2]] == [2, 7]
+    assert "related" not in found[0].parts
+    assert 0 < found[1].parts["related"] < found[0].parts["lexical"]
+    assert sum(found[1].parts.values()) == pytest.approx(found[1].score, abs=1e-5)
+    asked = rank(rows, ASKED, lexical=_scores(10, r2=5.0), dense=None, limit=10)
+    assert asked == rank(rows, ASKED, lexical=_scores(10, r2=5.0), related=_scores(10), dense=None, limit=10)
+
+
 def test_rows_that_are_not_allowed_neither_appear_nor_count() -> None:
     rows = _rows(10)
     allowed = np.arange(10) >= 5

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from recollect.ingest.slots import is_question
+from recollect.recall.related import related
 from recollect.text.analyse import stems, words
 
 MAX_STEMS: Final = 48
@@ -70,6 +71,8 @@ class Question:
     text: str
     """What is embedded: the gist, without the speakers' names."""
     stems: tuple[str, ...]
+    related: tuple[str, ...] = ()
+    """Stems that say nearly the same."""
     speakers: frozenset[str] = frozenset()
     """Speakers who are named, as they are spelled in the log."""
     of_user: bool = False
@@ -97,6 +100,7 @@ def understand(
     return Question(
         text=about,
         stems=found,
+        related=related(found),
         speakers=named,
         of_user=not of_persona and not named and not _FIRST.isdisjoint(words(text)),
         of_persona=of_persona,

@@ -198,16 +198,24 @@ class Recaller:
             periods=periods,
         )
         lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
-        turns, records = _scores(question, search)
+        turns, records, near = _scores(question, search)
         asked = self._cache.query(held)
-        answers = await store.read(turns, records, asked)
+        answers = await store.read(turns, records, near, asked)
         held = await self._cache.refresh(key, store, asked, answers[asked])
         vector, problem = await self._vector(question.text)
         found_turns: list[Ranked] = []
         if "turn" in search.kinds:
             dots = held.turns.dots(vector)
             found_turns = self._ranked(
-                held, held.turns, question, answers[turns], search, dots=dots, lanes=lanes, nouns=("turn",)
+                held,
+                held.turns,
+                question,
+                answers[turns],
+                search,
+                dots=dots,
+                lanes=lanes,
+                nouns=("turn",),
+                near=answers[near],
             )
         dots = held.records.dots(vector)
         found_records = self._ranked(
@@ -251,6 +259,7 @@ class Recaller:
         dots: Floats,
         lanes: frozenset[str],
         nouns: Sequence[str],
+        near: Scored | None = None,
     ) -> list[Ranked]:
         matrix = columns.matrix
         if not len(matrix) or not nouns:
@@ -266,14 +275,12 @@ class Recaller:
         )
         if search.skip:
             allowed[matrix.places(np.array(sorted(search.skip), dtype=np.int64))[0]] = False
-        lexical = np.zeros(len(matrix))
-        places, there = matrix.places(matches.seqs)
-        lexical[places] = np.round(matches.scores[there], DECIMALS)
         dense = matrix.blended(dots).astype(np.float64)
         ranked = rank(
             held.rows(columns),
             question,
-            lexical=lexical,
+            lexical=_by_row(columns, matches),
+            related=_by_row(columns, near) if near is not None else None,
             dense=dense,
             trust=self._embedder.trust,
             allowed=allowed,
@@ -306,6 +313,14 @@ class Recaller:
 
     def _embedded(self, text: str) -> Vectors:
         return self._embedder.embed([text], purpose="query")[0]
+
+
+def _by_row(columns: Columns, matches: Scored) -> NDArray[np.float64]:
+    """What full text found, as a column: 0 where it found nothing."""
+    scores = np.zeros(len(columns.matrix))
+    places, there = columns.matrix.places(matches.seqs)
+    scores[places] = np.round(matches.scores[there], DECIMALS)
+    return scores
 
 
 def _without_vectors(columns: Columns, matches: Scored, *, skip: frozenset[int], limit: int) -> list[Ranked]:
@@ -352,8 +367,8 @@ def _named_lanes(text: str, lanes: Sequence[str]) -> list[str]:
     return [lane for lane, parts in spoken.items() if parts <= said and any(len(p) > 2 and p.isalpha() for p in parts)]
 
 
-def _scores(question: Question, search: Search) -> tuple[Scores, Scores]:
-    """What to ask full text for, of turns and of records."""
+def _scores(question: Question, search: Search) -> tuple[Scores, Scores, Scores]:
+    """What to ask full text for, of turns and of records, and related words of turns."""
     stems, persona, known = question.stems, search.persona, search.known
     turns = Scores(
         stems=stems if "turn" in search.kinds else (), target="turn", persona=persona, lane=search.lane, known=known
@@ -361,7 +376,7 @@ def _scores(question: Question, search: Search) -> tuple[Scores, Scores]:
     records = Scores(
         stems=stems if search.sides else (), target="record", nouns=search.sides, persona=persona, known=known
     )
-    return turns, records
+    return turns, records, replace(turns, stems=question.related if turns.stems and search.weights.related else ())
 
 
 async def _texts(store: UserStore, found: Found, search: Search) -> tuple[dict[int, StoredTurn], dict[int, Record]]:
