@@ -24,6 +24,7 @@ from recollect.recall.embed.base import Calibration, Embedder, calibrate
 from recollect.recall.passages import about, best, passages
 from recollect.recall.query import Question, understand
 from recollect.recall.rank import DECIMALS, DEFAULT, FEW, Ranked, Spread, Weights, collapse, rank, standardiser
+from recollect.recall.rerank import JUDGED, Reranker, reranked, told
 from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
 from recollect.recall.vectors import Floats, Vectors, top
@@ -120,10 +121,12 @@ class Brought:
 
 
 class Recaller:
-    """Recall over any store with one embedder."""
+    """Recall over any store with one embedder. A reranker looks at what `search` found again; a context does not wait
+    for one."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, *, reranker: Reranker | None = None) -> None:
         self._embedder = embedder
+        self._reranker = reranker
         self._cache = TraceCache(embedder=embedder.version, dimension=embedder.dimension)
         self._calibration: Calibration | None = None
         self._ask = lru_cache(maxsize=1024)(self._embedded)
@@ -183,7 +186,27 @@ class Recaller:
         texts: dict[int, StoredTurn | Record] = {**turns, **records}
         ranked = sorted((*found.turns, *found.records), key=_best_first)
         held = [(texts[one.seq], one) for one in ranked if one.seq in texts]
-        return [_hit(what, one) for what, one in held if not _ended(what, found.question, search)][: search.limit]
+        held = [(what, one) for what, one in held if not _ended(what, found.question, search)]
+        if self._reranker is not None:
+            held = await asyncio.to_thread(self._judged, self._reranker, held, found, asked=search.text)
+        return [_hit(what, one) for what, one in held][: search.limit]
+
+    def _judged(
+        self,
+        reranker: Reranker,
+        held: Sequence[tuple[StoredTurn | Record, Ranked]],
+        found: Found,
+        *,
+        asked: str,
+    ) -> list[tuple[StoredTurn | Record, Ranked]]:
+        """The best of them in the order of a second look."""
+        shown = [
+            told(found.excerpt(what) or what.text, speaker=what.speaker if isinstance(what, StoredTurn) else None)
+            for what, _ in held[:JUDGED]
+        ]
+        again = reranked([one for _, one in held], reranker.judge(asked, shown))
+        texts = {one.seq: what for what, one in held}
+        return [(texts[one.seq], one) for one in again]
 
     async def _find(self, key: UserKey, store: UserStore, search: Search) -> Found:
         held = self._cache.held(key)
