@@ -91,7 +91,7 @@ def understand(
     named, rest = _named(text, speakers)
     about = gist(rest)
     said = _bounded(stems(about))
-    found = (_bounded(stems(_COUNTED.sub(" ", about))) if periods else said) or said
+    found = _bounded(stems(_COUNTED.sub(" ", about))) or said
     if anchor and len(said) < (OWN_STEMS if is_question(text) else ANCHOR_STEMS):
         borrowed = gist(anchor[:_MAX_TEXT])
         found = _bounded([*found, *stems(borrowed)])
