@@ -5,7 +5,6 @@ text. So it is opt-in, looks at a few texts only, and adds to the score that put
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -58,6 +57,6 @@ def reranked(ranked: Sequence[Ranked], verdicts: NDArray[np.float32]) -> list[Ra
 
 
 def _again(one: Ranked, add: float) -> Ranked:
-    return replace(
-        one, score=round(one.score + add, DECIMALS), parts={**one.parts, "reranked": add} if add else one.parts
-    )
+    parts = {**one.parts, "reranked": add} if add else one.parts
+    score = round(one.score + add, DECIMALS)
+    return Ranked(row=one.row, seq=one.seq, score=score, parts=parts, duplicates=one.duplicates)
