@@ -181,6 +181,9 @@ class Recaller:
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
         """The best of everything on one scale."""
+        wanted = search.limit
+        if self._reranker is not None:
+            search = replace(search, limit=max(wanted, JUDGED))
         found = await self._find(key, store, search)
         turns, records = await _texts(store, found, search)
         texts: dict[int, StoredTurn | Record] = {**turns, **records}
@@ -189,7 +192,7 @@ class Recaller:
         held = [(what, one) for what, one in held if not _ended(what, found.question, search)]
         if self._reranker is not None:
             held = await asyncio.to_thread(self._judged, self._reranker, held, found, asked=search.text)
-        return [_hit(what, one) for what, one in held][: search.limit]
+        return [_hit(what, one) for what, one in held[:wanted]]
 
     def _judged(
         self,
