@@ -1,6 +1,7 @@
 """Recall through the engine on the development sets: `recollect eval`, with the means kept in `bench/results/`.
 
-RECOLLECT_EVAL_DATA=… python -m bench.evaluation [--sets locomo-dev …] [--embedder onnx:e5-small-v2] [--first 10]
+RECOLLECT_EVAL_DATA=… python -m bench.evaluation [--sets locomo-dev …] [--embedder onnx:e5-small-v2]
+    [--reranker onnx] [--first 10]
 """
 
 import argparse
@@ -18,15 +19,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--embedder", default="static")
+    parser.add_argument("--reranker", help="onnx: a second look at what was found")
     parser.add_argument("--first", type=int, help="only so many conversations of each set")
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
-    output = RESULTS / f"evaluation-{options.embedder.replace(':', '-')}.json"
+    how = "+".join(filter(None, (options.embedder, options.reranker and "reranker")))
+    output = RESULTS / f"evaluation-{how.replace(':', '-')}.json"
     some = ["--first", str(options.first)] if options.first else []
+    some += ["--reranker", options.reranker] if options.reranker else []
     files = [str(path(name)) for name in options.sets]
     if code := recollect(["eval", *files, "--embedder", options.embedder, "--output", str(output), *some]):
         sys.exit(code)
-    save("evaluation", [{"embedder": options.embedder, **_means(report)} for report in _reports(output)])
+    save("evaluation", [{"embedder": how, **_means(report)} for report in _reports(output)])
 
 
 def _reports(output: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ hit is a turn.
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import import_module
@@ -26,10 +26,11 @@ from recollect.deliver.evaluating.measures import LINE_TOKENS, interval
 from recollect.recall.embed.base import Embedder
 from recollect.recall.embed.onnx import onnx_embedder
 from recollect.recall.embed.static import static_embedder
+from recollect.recall.passages import passages
 from recollect.recall.query import Period, Question, understand
 from recollect.recall.rank import DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
 from recollect.recall.traits import traits
-from recollect.recall.vectors import Matrix, Vectors, quantise
+from recollect.recall.vectors import Matrix, Vectors, products, quantise
 from recollect.text.analyse import stems
 
 Scores = NDArray[np.float64]
@@ -48,6 +49,17 @@ class Index:
     words: Words
     tokens: tuple[int, ...]
     matrix: Matrix | None
+    owners: NDArray[np.int64]
+    """The place of the turn of each passage."""
+    passages: Vectors
+
+    def dots(self, query: Vectors) -> NDArray[np.float32]:
+        """The similarity to every turn, or to its best passage."""
+        assert self.matrix is not None
+        found = self.matrix.dots(query)
+        if len(self.owners):
+            np.maximum.at(found, self.owners, products(query[None, :], self.passages)[0])
+        return found
 
     def lexical(self, asked: Sequence[str]) -> Scores:
         scores = np.zeros(len(self.rows))
@@ -57,14 +69,12 @@ class Index:
 
 
 def index(
-    conversation: Conversation, *, vectors: Vectors | None, count: Callable[[str], int], weights: Weights
+    conversation: Conversation, *, known: Mapping[str, Vectors], count: Callable[[str], int], weights: Weights
 ) -> Index:
+    """`known` holds the vector of each text and passage; empty without an embedder."""
     turns = conversation.turns
     analysed = [stems(turn.text) for turn in turns]
-    seen = [
-        traits(turn.text, length=len(found), by_user=turn.role in (None, "user"))
-        for turn, found in zip(turns, analysed, strict=True)
-    ]
+    seen = [traits(turn.text, length=len(found)) for turn, found in zip(turns, analysed, strict=True)]
     sessions = np.array([turn.session for turn in turns])
     seqs = np.arange(len(turns))
     previous = np.where(np.r_[False, sessions[1:] == sessions[:-1]], seqs - 1, -1)
@@ -82,8 +92,11 @@ def index(
         flags=np.array([trait.flags for trait in seen], dtype=np.uint8),
         lengths=np.array([trait.length for trait in seen], dtype=np.float32),
     )
-    matrix = None
-    if vectors is not None:
+    matrix, owners, parts = None, list[int](), list[Vectors]()
+    if known:
+        vectors = np.array([known[turn.text] for turn in turns])
+        cut = [(place, known[part]) for place, turn in enumerate(turns) for part in passages(turn.text)]
+        owners, parts = [place for place, _ in cut], [part for _, part in cut]
         matrix = Matrix(vectors.shape[1])
         matrix.extend(seqs, quantise(vectors), previous=previous, leans=leans(rows.lengths, lean=weights.lean))
     return Index(
@@ -92,6 +105,8 @@ def index(
         words=Words.of([turn.text for turn in turns]),
         tokens=tuple(count(turn.text) for turn in turns),
         matrix=matrix,
+        owners=np.array(owners, dtype=np.int64),
+        passages=np.array(parts, dtype=np.float32),
     )
 
 
@@ -123,11 +138,12 @@ def ranked(held: Index, asked: Asked, *, embedder: Embedder | None, ranges: Rang
     dense = None
     if embedder is not None and held.matrix is not None:
         query = embedder.embed([question.text], purpose="query")[0]
-        dense = held.matrix.blended(held.matrix.dots(query)).astype(np.float64)
+        dense = held.matrix.blended(held.dots(query)).astype(np.float64)
     total, _ = scored(
         held.rows,
         question,
         lexical=held.lexical(question.stems),
+        related=held.lexical(question.related),
         dense=dense,
         trust=embedder.trust if embedder is not None else 0.0,
         weights=weights,
@@ -154,17 +170,14 @@ def run(
 ) -> dict[str, object]:
     tokenizer = Tokenizer.from_pretrained("o200k_base")
     held = list(conversations(name))
-    known = (
-        cached_vectors(name, [turn.text for entry in held for turn in entry.turns], embedder, cache) if embedder else {}
-    )
+    said = [turn.text for entry in held for turn in entry.turns] if embedder else []
+    said += [part for text in dict.fromkeys(said) for part in passages(text)]
+    known = cached_vectors(name, said, embedder, cache) if embedder else {}
     ours: list[dict[str, float]] = []
     plain: list[dict[str, float]] = []
     categories: list[str] = []
     for entry in held:
-        vectors = np.array([known[turn.text] for turn in entry.turns]) if embedder else None
-        indexed = index(
-            entry, vectors=vectors, count=lambda text: len(tokenizer.encode_ordinary(text)), weights=weights
-        )
+        indexed = index(entry, known=known, count=lambda text: len(tokenizer.encode_ordinary(text)), weights=weights)
         for asked in entry.questions:
             totals = ranked(indexed, asked, embedder=embedder, ranges=ranges, weights=weights)
             ours.append(measure(totals, indexed, asked, weights=weights))

@@ -31,6 +31,7 @@ from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
 from recollect.process import thoughts, wiring
 from recollect.recall.embed import Embedder, open_embedder
+from recollect.recall.rerank import Reranker, open_reranker
 from recollect.recall.searching import Recaller, Search
 from recollect.shelves import LISTED, everything_or
 from recollect.store import exporting
@@ -82,6 +83,7 @@ class Recollect(Custody):
         recipe: str | Recipe = "companion",
         model: object = None,
         embedder: str | Embedder | None = None,
+        reranker: str | Reranker | None = None,
         tokenizer: str = "o200k",
         clock: Clock | None = None,
         tenant: str = "default",
@@ -92,9 +94,11 @@ class Recollect(Custody):
         actor: str = "library",
         redis: str | None = None,
     ) -> None:
-        """`forgotten` is the file that notes what was forgotten (docs/privacy.md). With a `master_key`, everything of a
-        user is encrypted with a key of their own, which lies wrapped in the folder `keys`, outside the data. `redis` is
-        the URL of a Redis that the processes on this memory share, if there are several (docs/scaling.md)."""
+        """A `reranker` ("onnx" with that extra) looks at what `search` found again, at a cost of milliseconds for each
+        of forty texts (docs/recall.md). `forgotten` is the file that notes what was forgotten (docs/privacy.md). With a
+        `master_key`, everything of a user is encrypted with a key of their own, which lies wrapped in the folder
+        `keys`, outside the data. `redis` is the URL of a Redis that the processes on this memory share, if there are
+        several (docs/scaling.md)."""
         self._keyring = stores.open_keyring(str(url), master=master_key, folder=keys)
         self._store: Store = stores.connect(str(url), keyring=self._keyring)
         self._others = beside.connect(redis, memory=str(url))
@@ -104,7 +108,7 @@ class Recollect(Custody):
         self._tokenizer = open_tokenizer(tokenizer)
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
-        self._recaller = Recaller(open_embedder(embedder))
+        self._recaller = Recaller(open_embedder(embedder), reranker=open_reranker(reranker))
         self._models = wiring.Models.of(model, stems=stems)
         self._hints = Hints(self._store.catalog, self._others)
         self._works = work

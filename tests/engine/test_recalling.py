@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from recollect import Recollect, Turn
 from recollect.recall.embed.static import static_embedder
@@ -271,6 +273,55 @@ async def test_standing_requests_are_found_whatever_the_message_says(memory: Rec
     hits = await memory.search(user="ana", query="How do I repot a fern?", limit=5, kinds=["turn"])
     [request] = [hit for hit in hits if hit.id == ids[5]]
     assert request.parts["standing"] > 0
+
+
+async def test_a_turn_is_found_by_another_word_for_it(memory: Recollect, clock: FakeClock) -> None:
+    ids = await tell(memory, clock, *TALK, "My physician is called Lee", *(f"Nothing of note, {n}" for n in range(20)))
+    [hit, *_] = await memory.search(user="ana", query="Which doctor do I see?", limit=3, kinds=["turn"])
+    assert hit.id == ids[len(TALK)]
+    assert hit.parts["related"] > 0
+
+
+class Strict:
+    """A reranker that knows one right text."""
+
+    def __init__(self, right: str) -> None:
+        self._right = right
+        self.seen: list[str] = []
+
+    def judge(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.seen = [question, *texts]
+        return np.array([9.0 if self._right in text else -11.0 for text in texts], dtype=np.float32)
+
+
+async def test_a_second_look_reorders_what_a_search_found(store_url: str, clock: FakeClock) -> None:
+    strict = Strict("fern")
+    async with Recollect(store_url, reranker=strict, clock=clock) as memory:
+        await tell(memory, clock, *TALK, *(f"The bakery sells bread number {n}" for n in range(20)), speaker="Ana")
+        [first, *rest] = await memory.search(user="ana", query="When does the bakery open?", limit=4, kinds=["turn"])
+        assert "fern" in first.text
+        assert "reranked" not in first.parts, "the best verdict is the one that others are measured by"
+        assert len(rest) == 3
+        assert all(hit.parts["reranked"] == -10.0 for hit in rest)
+        assert all(sum(hit.parts.values()) == pytest.approx(hit.score, abs=1e-5) for hit in (first, *rest))
+        assert strict.seen[0] == "When does the bakery open?"
+        assert {f"Ana: {text}" for text in TALK} < set(strict.seen[1:]), "more are looked at than are wanted"
+        strict.seen.clear()
+        await memory.context(user="ana", message="When does the bakery open?")
+        assert not strict.seen, "a context waits for no second look"
+
+
+async def test_what_the_persona_or_a_tool_says_is_no_standing_request(memory: Recollect, clock: FakeClock) -> None:
+    await tell(memory, clock, *TALK[:5])
+    await memory.record(
+        [
+            Turn(user="ana", role="assistant", text="Always check the lid of the jar", at=clock()),
+            Turn(user="ana", role="tool", text="Never use the old endpoint again", at=clock()),
+        ]
+    )
+    hits = await memory.search(user="ana", query="When does the bakery open?", limit=20, explain=True)
+    assert len(hits) == 7
+    assert not [hit.text for hit in hits if "standing" in hit.parts]
 
 
 @pytest.mark.req("R0.7")

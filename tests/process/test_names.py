@@ -25,6 +25,12 @@ def person(label: str, *aliases: str) -> Entity:
         ("Thed", "Thedoric"),
         ("Theddy", "Thedoric"),
         ("Vesh", "Veshanti Rao"),
+        ("Vessie", "Vesanti"),
+        ("Aggy", "Agnes"),
+        ("Fred", "Manfred"),
+        ("Thorvald", "Thorvaldur"),
+        ("Edit", "Edith"),
+        ("Nihkil", "Nikil"),
     ],
 )
 @pytest.mark.req("R3.13")
@@ -50,6 +56,12 @@ def test_one_person(one: str, other: str) -> None:
         ("Marissa", "Mary"),
         ("August", "Augustina"),
         ("Vesh", "Veshan"),
+        ("Corey", "Cornelius"),
+        ("Lucy", "Lucretia"),
+        ("Abel", "Isabel"),
+        ("Anna", "Susanna"),
+        ("Casey", "Cassandra"),
+        ("Marty", "Marvin"),
     ],
 )
 @pytest.mark.req("R3.13")

@@ -6,6 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.recall.query import GIST_WORDS, MAX_STEMS, gist, understand
+from recollect.text.temporal import ranges
+
+NOW = datetime(2024, 6, 12, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,56 @@ def test_whose_words_are_wanted() -> None:
     told = understand("What was the hotel you recommended to me?")
     assert told.of_persona
     assert not told.of_user
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you recommend a film for me?",
+        "What would you suggest I cook tonight?",
+        "Could you list the books I own?",
+        "Do you recommend my dentist?",
+        "I want you to tell me a joke",
+    ],
+)
+def test_a_request_is_no_question_about_earlier_words(text: str) -> None:
+    asked = understand(text)
+    assert not asked.of_persona
+    assert asked.of_user
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you remind me which film you recommended?",
+        "What did you suggest I cook?",
+        "Could you repeat the list from our last chat?",
+        "I forgot what you'd told me about the lease",
+    ],
+)
+def test_earlier_words_are_asked_for_in_any_form(text: str) -> None:
+    assert understand(text).of_persona
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Which race did I run four weeks ago?", ("race", "run")),
+        ("What did I buy in the past few months?", ("buy",)),
+        ("How many films have I seen in the last 2 weeks?", ("film", "seen")),
+        ("What was I reading a couple of days ago?", ("read",)),
+        ("What did I plant last June?", ("plant", "last", "june")),
+        ("Two weeks ago", ("two", "week", "ago")),
+    ],
+)
+def test_a_time_counted_from_now_is_looked_up_by_the_clock_alone(text: str, found: tuple[str, ...]) -> None:
+    assert ranges(text, now=NOW, zone="UTC"), "the clock knows it"
+    assert understand(text).stems == found
+
+
+def test_a_time_is_enough_to_stand_without_the_anchor() -> None:
+    text = "What happened two weeks ago?"
+    assert understand(text, anchor="The ferry leaves at nine.").stems == ("happen",)
 
 
 @pytest.mark.req("R1.7")

@@ -7,7 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.recall.query import Question
-from recollect.recall.rank import DEFAULT, PERSONA, USER, Ranked, Rows, Scores, closeness, collapse, rank, rank_sessions
+from recollect.recall.rank import (
+    DEFAULT,
+    OTHER,
+    PERSONA,
+    USER,
+    Ranked,
+    Rows,
+    Scores,
+    closeness,
+    collapse,
+    rank,
+    rank_sessions,
+)
 from recollect.recall.traits import INSTRUCTION, TELLS, TIMED
 
 BARE = replace(DEFAULT, session=0.0, beyond=0.0)
@@ -95,6 +107,24 @@ def test_the_shelf_is_always_there_and_bounded() -> None:
     lifted = [entry.row for entry in found if "standing" in entry.parts]
     assert lifted == [0, 2, 4]
     assert [entry.row for entry in found][:3] == [0, 2, 4]
+
+
+@pytest.mark.parametrize(("role", "lifted"), [(USER, True), (0, True), (PERSONA, False), (OTHER, False)])
+def test_only_a_user_makes_standing_requests(role: int, *, lifted: bool) -> None:
+    rows = replace(_rows(6, flags={2: INSTRUCTION}), roles=np.full(6, role, dtype=np.int8))
+    found = rank(rows, ASKED, lexical=_scores(6), dense=None, weights=BARE, limit=6)
+    assert [entry.row for entry in found if "standing" in entry.parts] == ([2] if lifted else [])
+
+
+def test_a_related_word_counts_for_less_than_the_asked_one() -> None:
+    rows = _rows(10, session=1)
+    found = rank(rows, ASKED, lexical=_scores(10, r2=5.0), related=_scores(10, r7=5.0), dense=None, limit=10)
+    assert [entry.row for entry in found[:2]] == [2, 7]
+    assert "related" not in found[0].parts
+    assert 0 < found[1].parts["related"] < found[0].parts["lexical"]
+    assert sum(found[1].parts.values()) == pytest.approx(found[1].score, abs=1e-5)
+    asked = rank(rows, ASKED, lexical=_scores(10, r2=5.0), dense=None, limit=10)
+    assert asked == rank(rows, ASKED, lexical=_scores(10, r2=5.0), related=_scores(10), dense=None, limit=10)
 
 
 def test_rows_that_are_not_allowed_neither_appear_nor_count() -> None:

@@ -19,16 +19,12 @@ from recollect.recall.vectors import dequantise, quantise, unit
     ],
 )
 def test_traits_of(text: str, flags: int) -> None:
-    assert traits(text, length=3, by_user=True).flags == flags
-
-
-def test_only_a_user_makes_standing_requests() -> None:
-    assert traits("Always answer in Spanish.", length=3, by_user=False).flags == 0
+    assert traits(text, length=3).flags == flags
 
 
 def test_rows_survive_packing() -> None:
     vectors = unit(np.random.default_rng(5).normal(size=(3, 16)).astype(np.float32))
-    given = [Traits(flags=0, length=0), Traits(flags=15, length=300), traits("x", length=10**6, by_user=True)]
+    given = [Traits(flags=0, length=0), Traits(flags=15, length=300), traits("x", length=10**6)]
     found = _unpacked(pack(vectors, given))
     assert np.sum(dequantise(found.codes) * vectors, axis=1).min() > 0.999
     assert found.flags.tolist() == [0, 15, 0]

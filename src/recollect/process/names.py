@@ -18,15 +18,18 @@ from recollect.types import Entity, EntityType
 
 __all__ = ["alike", "may_be"]
 
-_LINES: Final = tuple(
-    frozenset(line.split()) for line in PatternTable.read("recollect.process", "names.toml").content["given"]
-)
+_TABLE: Final[Sequence[str]] = PatternTable.read("recollect.process", "names.toml").content["given"]
+_LINES: Final = tuple(frozenset(line.split()) for line in _TABLE)
 _KNOWN: Final = frozenset[str]().union(*_LINES)
+_FULL: Final = frozenset(line.split()[0] for line in _TABLE)
+"""Names in their own right: not only what somebody else is called."""
 _TITLES: Final = frozenset(("mr", "mrs", "ms", "dr", "prof", "miss", "sir", "madam", "aunt", "uncle"))
 _VOWELS: Final = frozenset("aeiouy")
-_FOND: Final = ("ie", "ey", "y", "i")
+_FOND: Final = ("ie", "ey", "ee", "y", "i")
 _FEMININE: Final = frozenset(("ina", "ine", "ette", "etta", "ella", "elle", "iana"))
 _ROOT: Final = 3
+_LONG_ROOT: Final = 5
+_TAIL: Final = 4
 _SHORTEST: Final = 5
 """Shorter names differ by a letter from too many others."""
 
@@ -88,25 +91,48 @@ def _words(name: str) -> list[str]:
 
 
 def _called(one: str, other: str) -> bool:
-    if any(one in line and other in line for line in _LINES):
+    first, second = _spelt(one), _spelt(other)
+    if any(first in line and second in line for line in _LINES):
         return True
-    return not (one in _KNOWN and other in _KNOWN) and (_misheard(one, other) or _shortened(one, other))
-
-
-def _shortened(one: str, other: str) -> bool:
-    """Whether one name is the beginning of the other, with or without a fond ending: "Thed" or "Theddy" for "Thedoric". A
-    beginning of three letters that lacks as many; what only makes a woman's name of a man's is another name.
-    """
-    short, long = sorted((one, other), key=len)
-    if long.removeprefix(short) in _FEMININE:
+    if first in _KNOWN and second in _KNOWN:
         return False
-    fond = [short.removesuffix(end) for end in _FOND if short.endswith(end) and len(short) - len(end) > _ROOT]
-    roots = [short, *fond, *(root[:-1] for root in fond if root[-1] == root[-2])]
-    return any(len(root) >= _ROOT and long.startswith(root) and len(long) - len(root) >= _ROOT for root in roots)
+    return _misheard(one, other) or any(_shortened(a, b) or _tail(a, b) for a, b in ((one, other), (other, one)))
+
+
+def _spelt(name: str) -> str:
+    """A fond form as the table spells it: "Aggy" for "Aggie". A name that the table has is meant as it stands."""
+    if name in _KNOWN:
+        return name
+    roots = [name.removesuffix(end) for end in _FOND if name.endswith(end)][:1]
+    return next((root + end for root in roots for end in _FOND if root + end in _KNOWN), name)
+
+
+def _shortened(short: str, long: str) -> bool:
+    """Whether one name is the beginning of the other, with or without a fond ending: "Thed" or "Theddy" for "Thedoric". A
+    beginning of three letters that lacks as many, or a long one that lacks two; a name in its own right, and what only
+    makes a woman's name of a man's, is another name.
+    """
+    if short in _FULL or long.removeprefix(short) in _FEMININE or len(short) > len(long):
+        return False
+    fond = [short.removesuffix(end) for end in _FOND if short.endswith(end)]
+    roots = [short, *fond, *(root[:-1] for root in fond if len(root) > 1 and root[-1] == root[-2])]
+    return any(_begins(long, root) for root in roots)
+
+
+def _begins(long: str, root: str) -> bool:
+    lacking = len(long) - len(root)
+    return len(root) >= _ROOT and long.startswith(root) and lacking >= (2 if len(root) >= _LONG_ROOT else _ROOT)
+
+
+def _tail(short: str, long: str) -> bool:
+    """Whether a known short form, nobody's whole name, is the end of the other: "Fred" of "Manfred"."""
+    return len(short) >= _TAIL and short in _KNOWN - _FULL and long != short and long.endswith(short)
 
 
 def _misheard(one: str, other: str) -> bool:
     """Whether two spellings are one word as speech recognition or a hasty hand would write it."""
+    if one.replace("h", "") == other.replace("h", "") and min(len(one), len(other)) >= _TAIL and one[0] == other[0]:
+        return True
     if min(len(one), len(other)) < _SHORTEST or one[0] != other[0] or abs(len(one) - len(other)) > 2:
         return False
     if not one.isascii() or not other.isascii() or _other_ending(one, other):

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from recollect.ingest.slots import is_question
+from recollect.recall.related import related
 from recollect.text.analyse import stems, words
 
 MAX_STEMS: Final = 48
@@ -30,12 +31,23 @@ _MAX_TEXT: Final = 20_000
 _SENTENCE: Final = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
 _FIRST: Final = frozenset({"i", "i'm", "i've", "i'd", "i'll", "im", "my", "me", "mine", "myself"})
 _SECOND: Final = re.compile(
-    r"\byou(?:'ve|'d)?\b[^.?!]{0,40}\b(?:say|said|tell|told|recommend\w*|suggest\w*|mention\w*|provid\w+|gave|list\w*|"
-    r"explain\w*|advi[sc]e\w*|propos\w+|describ\w+|wrote|promis\w+)\b"
+    r"(?<!\bcan )(?<!\bcould )(?<!\bwould )(?<!\bwill )(?<!\bdo )\byou(?:'ve|'d)?\b(?! to\b)[^.?!]{0,40}"
+    r"\b(?:say|said|tell|told|recommend\w*|suggest\w*|mention\w*|provid\w+|gave|list\w*|explain\w*|advi[sc]e\w*|propos\w+|describ\w+|wrote|promis\w+)\b"
     r"|\b(?:our|the) (?:previous|last|earlier|past) (?:chat|conversation|discussion)s?\b"
     r"|\byour (?:recommendation|suggestion|advice|answer|list|explanation)s?\b",
     re.IGNORECASE,
 )
+"""The persona's earlier words are asked for. "Can you recommend a film?" asks for new ones: it needs what the user likes."""
+_NUMBER: Final = (
+    r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|couple|several)(?: of)?"
+)
+_UNIT: Final = r"(?:day|night|week|weekend|month|year)s?"
+_COUNTED: Final = re.compile(
+    rf"\b(?:(?:about|around|over|almost|nearly|exactly) )?(?:a )?{_NUMBER} {_UNIT} ago\b"
+    rf"|\b(?:(?:in|over|during|within|for) )?the (?:past (?:{_NUMBER} )?|last {_NUMBER} ){_UNIT}\b",
+    re.IGNORECASE,
+)
+"""A time counted from the moment of asking: the turn that is meant counted from its own, if at all."""
 _WHEN: Final = re.compile(
     r"\b(?:when|what (?:date|day|month|year|time)|how long|how many (?:days|weeks|months|years)|how (?:recently|often))\b",
     re.IGNORECASE,
@@ -59,6 +71,8 @@ class Question:
     text: str
     """What is embedded: the gist, without the speakers' names."""
     stems: tuple[str, ...]
+    related: tuple[str, ...] = ()
+    """Stems that say nearly the same."""
     speakers: frozenset[str] = frozenset()
     """Speakers who are named, as they are spelled in the log."""
     of_user: bool = False
@@ -78,8 +92,9 @@ def understand(
     text = text[:_MAX_TEXT]
     named, rest = _named(text, speakers)
     about = gist(rest)
-    found = _bounded(stems(about if about != rest else rest))
-    alone = len(found) >= (OWN_STEMS if is_question(text) else ANCHOR_STEMS)
+    said = _bounded(stems(about))
+    found = _bounded(stems(_COUNTED.sub(" ", about))) or said
+    alone = len(said) >= (OWN_STEMS if is_question(text) else ANCHOR_STEMS)
     if anchor and not alone:
         borrowed = gist(anchor[:_MAX_TEXT])
         found = _bounded([*found, *stems(borrowed)])
@@ -88,6 +103,7 @@ def understand(
     return Question(
         text=about,
         stems=found,
+        related=related(found),
         speakers=named,
         of_user=not of_persona and not named and not _FIRST.isdisjoint(words(text)),
         of_persona=of_persona,

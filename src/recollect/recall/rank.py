@@ -28,6 +28,8 @@ DECIMALS: Final = 6
 _DAY: Final = 86_400.0
 USER: Final = 1
 PERSONA: Final = 2
+OTHER: Final = 3
+"""A tool's or the system's: neither side of the conversation."""
 FEW: Final = 20
 """Fewer rows than this have no spread of their own: one that matches would be its own average, and count for nothing."""
 
@@ -37,6 +39,8 @@ class Weights:
     """How much each finding adds. Scores they add to are standardised: 1 is one standard deviation."""
 
     lexical: float = 1.0
+    related: float = 0.25
+    """What a related word counts beside an asked one."""
     dense: float = 1.0
     """Multiplied by how far the embedder is to be trusted (`Embedder.trust`)."""
     previous: float = 0.7
@@ -82,7 +86,7 @@ class Rows:
     """Places in `names`."""
     names: tuple[str, ...]
     roles: NDArray[np.int8]
-    """USER, PERSONA or 0."""
+    """USER, PERSONA, OTHER, or 0 for what is not a turn of anybody's, like a memory."""
     times: Scores
     """Seconds since the epoch."""
     flags: NDArray[np.uint8]
@@ -118,16 +122,25 @@ def rank(
     allowed: NDArray[np.bool_] | None = None,
     weights: Weights = DEFAULT,
     usual: "Spread | None" = None,
+    related: Scores | None = None,
     limit: int,
 ) -> list[Ranked]:
     """The best rows, best first, ties by seq.
 
     `lexical` holds each row's own BM25 (0 without a match), `dense` its similarity blended with its neighbours', or
     None when there is no embedder. Rows that are not `allowed` neither appear nor count in the statistics. `usual` is how
-    similarities spread elsewhere, for rows that are too few to tell.
+    similarities spread elsewhere, for rows that are too few to tell. `related` is each row's BM25 for related words.
     """
     total, parts = scored(
-        rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
+        rows,
+        question,
+        lexical=lexical,
+        dense=dense,
+        trust=trust,
+        allowed=allowed,
+        weights=weights,
+        usual=usual,
+        related=related,
     )
     best = top(total, rows.seqs, limit=limit)
     shares = [(name, np.round(part[best], DECIMALS).tolist()) for name, part in parts.items()]
@@ -149,12 +162,13 @@ def scored(
     allowed: NDArray[np.bool_] | None = None,
     weights: Weights = DEFAULT,
     usual: "Spread | None" = None,
+    related: Scores | None = None,
 ) -> tuple[Scores, dict[str, Scores]]:
     """Every row's score and its parts; -inf for a row that is not allowed."""
     if not len(rows) or (allowed is not None and not allowed.any()):
         return np.full(len(rows), -np.inf), {}
-    parts = _parts(
-        rows, question, lexical=lexical, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
+    parts = _by_words(lexical, related, rows, allowed=allowed, weights=weights) | _parts(
+        rows, question, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
     )
     total = sum(parts.values(), start=np.zeros(len(rows)))
     if allowed is not None:
@@ -166,23 +180,30 @@ def scored(
     return total, parts
 
 
+def _by_words(
+    lexical: Scores, related: Scores | None, rows: Rows, *, allowed: NDArray[np.bool_] | None, weights: Weights
+) -> dict[str, Scores]:
+    """What full text adds: the asked words, related ones, and both in the turns around, on one scale."""
+    near = weights.related * related if related is not None and related.any() else None
+    matched = lexical if near is None else lexical + near
+    around = _of_neighbours(matched, rows, weights=weights)
+    spread = standardiser(matched + around, allowed, least=FEW)
+    scale = weights.lexical / spread.deviation
+    parts = {"lexical": (lexical - spread.mean) * scale, "neighbours": around * scale}
+    return parts if near is None else parts | {"related": near * scale}
+
+
 def _parts(
     rows: Rows,
     question: Question,
     *,
-    lexical: Scores,
     dense: Scores | None,
     trust: float,
     allowed: NDArray[np.bool_] | None,
     weights: Weights,
     usual: "Spread | None",
 ) -> dict[str, Scores]:
-    own, around = _with_neighbours(lexical, rows, weights=weights)
-    spread = standardiser(own + around, allowed, least=FEW)
-    parts: dict[str, Scores] = {
-        "lexical": weights.lexical * (own - spread.mean) / spread.deviation,
-        "neighbours": weights.lexical * around / spread.deviation,
-    }
+    parts: dict[str, Scores] = {}
     if dense is not None:
         spread = usual or standardiser(dense, allowed)
         parts["dense"] = weights.dense * trust * (dense - spread.mean) / spread.deviation
@@ -268,8 +289,8 @@ def rank_sessions(totals: Scores, sessions: Integers, *, weights: Weights = DEFA
     return sorted(found, key=lambda entry: (-entry[1], entry[0]))
 
 
-def _with_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> tuple[Scores, Scores]:
-    """Own scores, and what neighbours add to them. Few rows hold any of the words, so each of those gives to its
+def _of_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> Scores:
+    """What neighbours add to each row's score. Few rows hold any of the words, so each of those gives to its
     neighbours; the end of the longer array takes what is given to none, which -1 points to.
     """
     holding = np.flatnonzero(lexical)
@@ -280,7 +301,7 @@ def _with_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> tuple[
     if weights.beyond:
         around[np.where(after < 0, -1, rows.next[after])] += weights.beyond * scores
         around[np.where(before < 0, -1, rows.previous[before])] += weights.beyond * scores
-    return lexical, around[:-1] * leans(rows.lengths, lean=weights.lean)
+    return around[:-1] * leans(rows.lengths, lean=weights.lean)
 
 
 def _best_of_session(total: Scores, sessions: Integers) -> Scores:
@@ -291,10 +312,10 @@ def _best_of_session(total: Scores, sessions: Integers) -> Scores:
 
 
 def _shelf(total: Scores, rows: Rows, *, weights: Weights) -> Scores:
-    """Lift the best few standing requests of each kind, whatever they are about."""
+    """Lift the best few standing requests of each kind, whatever they are about; the persona and tools make none."""
     lifted = np.zeros(len(rows))
     for flag, weight in ((INSTRUCTION, weights.instruction), (PREFERENCE, weights.preference)):
-        places = np.flatnonzero((rows.flags & flag) > 0)
+        places = np.flatnonzero(((rows.flags & flag) > 0) & (rows.roles < PERSONA))
         best = top(total[places], rows.seqs[places], limit=weights.shelf)
         lifted[places[best]] = weight
     return lifted

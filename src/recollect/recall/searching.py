@@ -25,6 +25,7 @@ from recollect.recall.embed.base import Calibration, Embedder, calibrate
 from recollect.recall.passages import about, best, passages
 from recollect.recall.query import Question, understand
 from recollect.recall.rank import DECIMALS, DEFAULT, FEW, Ranked, Spread, Weights, collapse, rank, standardiser
+from recollect.recall.rerank import JUDGED, Reranker, reranked, told
 from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
 from recollect.recall.vectors import Floats, Vectors, top
@@ -152,10 +153,12 @@ class Brought:
 
 
 class Recaller:
-    """Recall over any store with one embedder."""
+    """Recall over any store with one embedder. A reranker looks at what `search` found again; a context does not wait
+    for one."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, *, reranker: Reranker | None = None) -> None:
         self._embedder = embedder
+        self._reranker = reranker
         self._cache = TraceCache(embedder=embedder.version, dimension=embedder.dimension)
         self._calibration: Calibration | None = None
         self._ask = lru_cache(maxsize=1024)(self._embedded)
@@ -170,9 +173,9 @@ class Recaller:
         """Whether vectors are written while recording; otherwise a step of the work does it."""
         return self._embedder.at_once
 
-    def vectors(self, texts: Sequence[str], *, by_user: bool = True) -> list[Vector]:
+    def vectors(self, texts: Sequence[str]) -> list[Vector]:
         """What is stored beside each text: its vector, and the traits that ranking asks for."""
-        found = [traits(text, length=len(stems(text)), by_user=by_user) for text in texts]
+        found = [traits(text, length=len(stems(text))) for text in texts]
         parts = [passages(text) for text in texts]
         vectors = self._embedder.embed([*texts, *(part for of_text in parts for part in of_text)])
         ends = np.cumsum([len(texts), *map(len, parts)])
@@ -237,13 +240,36 @@ class Recaller:
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
         """The best of everything on one scale."""
+        wanted = search.limit
+        if self._reranker is not None:
+            search = replace(search, limit=max(wanted, JUDGED))
         ahead = self.ahead(key, search, anchored=False)
         found = await self._find(key, store, search, ahead, await store.read(*ahead.queries))
         turns, records, _ = await _texts(store, found, search)
         texts: dict[int, StoredTurn | Record] = {**turns, **records}
         ranked = sorted((*found.turns, *found.records), key=_best_first)
         held = [(texts[one.seq], one) for one in ranked if one.seq in texts]
-        return [_hit(what, one) for what, one in held if not _ended(what, found.question, search)][: search.limit]
+        held = [(what, one) for what, one in held if not _ended(what, found.question, search)]
+        if self._reranker is not None:
+            held = await asyncio.to_thread(self._judged, self._reranker, held, found, asked=search.text)
+        return [_hit(what, one) for what, one in held[:wanted]]
+
+    def _judged(
+        self,
+        reranker: Reranker,
+        held: Sequence[tuple[StoredTurn | Record, Ranked]],
+        found: Found,
+        *,
+        asked: str,
+    ) -> list[tuple[StoredTurn | Record, Ranked]]:
+        """The best of them in the order of a second look."""
+        shown = [
+            told(found.excerpt(what) or what.text, speaker=what.speaker if isinstance(what, StoredTurn) else None)
+            for what, _ in held[:JUDGED]
+        ]
+        again = reranked([one for _, one in held], reranker.judge(asked, shown))
+        texts = {one.seq: what for what, one in held}
+        return [(texts[one.seq], one) for one in again]
 
     async def _find(self, key: UserKey, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Found:
         held = await self._cache.refresh(key, store, ahead.traces, read[ahead.traces])
@@ -254,13 +280,21 @@ class Recaller:
             read = await store.read(*scores)
         question = replace(question, periods=ranges(search.text, now=search.now, zone=search.zone))
         lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
-        of_turns, of_records = (read[one] for one in scores)
+        of_turns, of_records, of_near = (read[one] for one in scores)
         vector, problem = await self._vector(question.text)
         found_turns: list[Ranked] = []
         if "turn" in search.kinds:
             dots = held.turns.dots(vector)
             found_turns = self._ranked(
-                held, held.turns, question, of_turns, search, dots=dots, lanes=lanes, nouns=("turn",)
+                held,
+                held.turns,
+                question,
+                of_turns,
+                search,
+                dots=dots,
+                lanes=lanes,
+                nouns=("turn",),
+                near=of_near,
             )
         dots = held.records.dots(vector)
         found_records = self._ranked(
@@ -304,6 +338,7 @@ class Recaller:
         dots: Floats,
         lanes: frozenset[str],
         nouns: Sequence[str],
+        near: Scored | None = None,
     ) -> list[Ranked]:
         matrix = columns.matrix
         if not len(matrix) or not nouns:
@@ -319,14 +354,12 @@ class Recaller:
         )
         if search.skip:
             allowed[matrix.places(np.array(sorted(search.skip), dtype=np.int64))[0]] = False
-        lexical = np.zeros(len(matrix))
-        places, there = matrix.places(matches.seqs)
-        lexical[places] = np.round(matches.scores[there], DECIMALS)
         dense = matrix.blended(dots).astype(np.float64)
         ranked = rank(
             held.rows(columns),
             question,
-            lexical=lexical,
+            lexical=_by_row(columns, matches),
+            related=_by_row(columns, near) if near is not None else None,
             dense=dense,
             trust=self._embedder.trust,
             allowed=allowed,
@@ -380,6 +413,14 @@ class UserRecall:
         return await self._recaller.recall(self._key, store, search, ahead, read, beside=beside)
 
 
+def _by_row(columns: Columns, matches: Scored) -> NDArray[np.float64]:
+    """What full text found, as a column: 0 where it found nothing."""
+    scores = np.zeros(len(columns.matrix))
+    places, there = columns.matrix.places(matches.seqs)
+    scores[places] = np.round(matches.scores[there], DECIMALS)
+    return scores
+
+
 def _without_vectors(columns: Columns, matches: Scored, *, skip: frozenset[int], limit: int) -> list[Ranked]:
     """The best matches by words alone among what the embedder has not come to yet, in standard deviations."""
     waiting = ~columns.matrix.places(matches.seqs)[1]
@@ -428,8 +469,8 @@ def _question(held: UserRows, search: Search) -> Question:
     return understand(search.text, speakers=[name for name in held.speakers.texts() if name], anchor=search.anchor)
 
 
-def _scores(question: Question, search: Search) -> tuple[Scores, Scores]:
-    """What to ask full text for, of turns and of records."""
+def _scores(question: Question, search: Search) -> tuple[Scores, Scores, Scores]:
+    """What to ask full text for, of turns and of records, and related words of turns."""
     stems, persona, known = question.stems, search.persona, search.known
     turns = Scores(
         stems=stems if "turn" in search.kinds else (), target="turn", persona=persona, lane=search.lane, known=known
@@ -437,7 +478,7 @@ def _scores(question: Question, search: Search) -> tuple[Scores, Scores]:
     records = Scores(
         stems=stems if search.sides else (), target="record", nouns=search.sides, persona=persona, known=known
     )
-    return turns, records
+    return turns, records, replace(turns, stems=question.related if turns.stems and search.weights.related else ())
 
 
 async def _texts(

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.rank import PERSONA, USER, Rows, leans
+from recollect.recall.rank import OTHER, PERSONA, USER, Rows, leans
 from recollect.recall.traits import Unpacked, unpack
 from recollect.recall.vectors import Coded, Floats, Matrix, Vectors
 from recollect.store.base import Everything, Scope, Traces, UserStore
@@ -96,7 +96,7 @@ class Columns:
 
 
 _NOUN: Final = 5
-_ROLES: Final[dict[str | None, int]] = {"user": USER, "assistant": PERSONA, "tool": 0, "system": 0, None: 0}
+_ROLES: Final[dict[str | None, int]] = {"user": USER, "assistant": PERSONA, "tool": OTHER, "system": OTHER, None: 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,15 +47,15 @@ class Traits:
     """How many stems the text has, stop words not counted."""
 
 
-def traits(text: str, *, length: int, by_user: bool) -> Traits:
-    """The traits of a turn with `length` stems; only a user's own words can be a standing request."""
+def traits(text: str, *, length: int) -> Traits:
+    """The traits of a text with `length` stems. Its form alone is looked at: whose words they are, ranking knows."""
     start = text[:_MAX_TEXT].replace("’", "'")
     flags = 0
     if any(_SELF.search(part) and not part.rstrip().endswith("?") for part in _SENTENCE.split(start)):
         flags |= TELLS
     if _TIME.search(start):
         flags |= TIMED
-    kind = standing(text) if by_user else None
+    kind = standing(text)
     if kind is not None:
         flags |= INSTRUCTION if kind == "instruction" else PREFERENCE
     return Traits(flags=flags, length=min(length, _MAX_LENGTH))

@@ -26,6 +26,9 @@ def evaluate(
         typer.Argument(metavar="FILE...", exists=True, dir_okay=False, help="Conversations, .jsonl or .jsonl.gz."),
     ],
     embedder: Annotated[str, typer.Option(metavar="NAME", help="Such as static or onnx:e5-small-v2.")] = "static",
+    reranker: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A second look at what was found: onnx, with the extra.")
+    ] = None,
     recipe: Recipe = None,
     settle: Annotated[bool, typer.Option(help="Do the work after the turns before asking.")] = True,
     conversations: Annotated[
@@ -53,7 +56,14 @@ def evaluate(
         with tempfile.TemporaryDirectory() as folder, call.progress(name) as advance:
             where = call.options.data or folder
             measured = _measured(
-                where, name, held, embedder=embedder, recipe=recipe or "companion", settle=settle, advance=advance
+                where,
+                name,
+                held,
+                embedder=embedder,
+                reranker=reranker,
+                recipe=recipe or "companion",
+                settle=settle,
+                advance=advance,
             )
             reports.append(asyncio.run(measured))
     output.write_text(plain.text(reports, indent=1) + "\n", encoding="utf-8")
@@ -68,6 +78,7 @@ async def _measured(
     held: "Sequence[Conversation]",
     *,
     embedder: str,
+    reranker: str | None,
     recipe: str,
     settle: bool,
     advance: Advance,
@@ -77,7 +88,7 @@ async def _measured(
 
     total = sum(len(conversation.questions) for conversation in held)
     answered: list[evaluating.Answered] = []
-    async with Recollect(where, embedder=embedder) as memory:
+    async with Recollect(where, embedder=embedder, reranker=reranker) as memory:
         for conversation in held:
             before = len(answered)
             answered += await evaluating.run(

@@ -49,11 +49,13 @@ PRESETS: Final = {
 def carried(name: str) -> Path | None:
     """The folder of a preset's weights in an installed package, if there is one; the package is not imported."""
     carrier = PRESETS[name].carrier
-    if carrier is None:
-        return None
-    spec = find_spec(carrier[0])
+    return carried_by(*carrier) if carrier is not None else None
+
+
+def carried_by(package: str, inside: str) -> Path | None:
+    spec = find_spec(package)
     for place in (spec.submodule_search_locations or []) if spec else []:
-        folder = Path(place) / carrier[1]
+        folder = Path(place) / inside
         if (folder / "model.onnx").is_file():
             return folder
     return None
@@ -64,7 +66,7 @@ class _Tensor(Protocol):
     shape: Sequence[int | str]
 
 
-class _Session(Protocol):
+class Session(Protocol):
     """The part of onnxruntime's session that is used here, with types."""
 
     def get_inputs(self) -> Sequence[_Tensor]: ...
@@ -78,6 +80,25 @@ class _Truncating(Protocol):
     def enable_truncation(self, max_length: int) -> None: ...
 
 
+def open_session(model: bytes, *, threads: int = 1) -> Session:
+    options = cast(Any, ort).SessionOptions()
+    options.intra_op_num_threads = threads
+    return cast(Session, ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]))
+
+
+def open_tokenizer(folder: Path) -> Tokenizer:
+    """The tokenizer of a model's folder, cutting at the pieces that are read."""
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    cast(_Truncating, tokenizer).enable_truncation(MAX_PIECES)
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def readable(text: str) -> str:
+    """A text as tokenizers take it: bounded, without lone surrogates."""
+    return text[:_MAX_TEXT].encode("utf-8", "ignore").decode()
+
+
 class OnnxEmbedder:
     """An encoder in an ONNX file. One session on one thread, safe to share between threads."""
 
@@ -87,16 +108,12 @@ class OnnxEmbedder:
         self._preset = PRESETS[preset]
         model = (folder / "model.onnx").read_bytes()
         self.version = hashlib.sha256(f"{preset}:{MAX_PIECES}:".encode() + model).hexdigest()
-        options = cast(Any, ort).SessionOptions()
-        options.intra_op_num_threads = threads
-        self._session = cast(_Session, ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]))
+        self._session = open_session(model, threads=threads)
         self._inputs = {entry.name for entry in self._session.get_inputs()}
         output = self._session.get_outputs()[0]
         self._output = output.name
         self.dimension = int(output.shape[-1])
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        cast(_Truncating, self._tokenizer).enable_truncation(MAX_PIECES)
-        self._tokenizer.no_padding()
+        self._tokenizer = open_tokenizer(folder)
 
     @property
     def trust(self) -> float:
@@ -112,8 +129,7 @@ class OnnxEmbedder:
         prefix = self._preset.query if purpose == "query" else self._preset.passage
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            clean = prefix + text[:_MAX_TEXT].encode("utf-8", "ignore").decode()
-            row[:] = self._run(self._tokenizer.encode(clean).ids)
+            row[:] = self._run(self._tokenizer.encode(prefix + readable(text)).ids)
         return unit(rows)
 
     def _run(self, pieces: Sequence[int]) -> Vectors:
