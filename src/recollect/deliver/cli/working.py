@@ -58,6 +58,9 @@ def run(
     """Work until stopped (Ctrl-C or SIGTERM): what is due, as soon as it is."""
     import asyncio
 
+    from recollect.deliver.heap import few_heaps
+
+    few_heaps()
     with call.memory(model=model, redis=call.redis) as memory:
         stop = asyncio.Event()
 
