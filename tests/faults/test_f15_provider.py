@@ -32,6 +32,8 @@ async def test_f15_contexts_never_wait_for_a_model(store_url: str, rng: random.R
                     provider.mood = rng.choice((*BAD, "well", "well"))
                     failures += (await memory.settle(user="ana"))["ana"].failed
             provider.mood = "well"
+            await model.close()
+            model.limits = Limits(seconds=30)
             clock.tick(hours=1)
             settled = (await memory.settle(user="ana"))["ana"]
             assert settled.failed == 0

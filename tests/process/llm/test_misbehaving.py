@@ -48,6 +48,8 @@ async def test_the_step_waits_then_rules_take_over_and_the_model_is_asked_again(
             [liked] = await memory.memories(user="ana")
             assert (liked.text, liked.confidence) == ("Likes tea", 0.75), "found by rules"
             provider.mood = "well"
+            await model.close()
+            model.limits = PATIENT
             await memory.record(Turn("ana", "user", "I love jazz."))
             await memory.settle(user="ana")
             assert {m.text: m.confidence for m in await memory.memories(user="ana")} == {
