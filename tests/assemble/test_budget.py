@@ -237,6 +237,15 @@ def test_a_quoted_reply_gives_way_to_the_minimum_of_turns() -> None:
         assert len(shown(context, "working")) >= recipe.history.minimum
 
 
+@pytest.mark.req("R0.9")
+def test_a_quoted_reply_gives_way_also_where_the_whole_counts_more_than_its_parts() -> None:
+    counting, quoted = tokenizer("no such family"), turn(99, "日本語の文章です。" * 12)
+    persona = replace(PERSONA, style="", text="😀 " * 34, boundaries="Be kind, never rude. " * 448)
+    for count in range(140, 200):
+        said = material(message="word " * count, persona=persona, quoted=quoted, window=turns(3, "{}"))
+        assert made("companion", said, counting=counting).tokens <= 6150
+
+
 @pytest.mark.parametrize("family", ["o200k", "cl100k", "claude", "gemini", "gemma3", "no such family"])
 def test_the_cap_is_the_target_models_own_tokens(family: str) -> None:
     counting = tokenizer(family)

@@ -21,14 +21,23 @@ from recollect.assemble.titles import UNTRIMMED, SectionId
 from recollect.errors import ImpossibleBudget
 from recollect.tokens import Tokenizer
 
+_LEAST_QUOTED: Final = 1
 _ROUNDS: Final = 3
 """How often the duplicates of something that found no room are looked at again."""
 
 
 def assemble(recipe: Recipe, material: Material, tokenizer: Tokenizer) -> Assembled:
-    """The context, or ImpossibleBudget when persona, message, reserve and wrapping alone exceed the total."""
+    """The context, or ImpossibleBudget when persona, message, reserve and wrapping alone exceed the total. The quoted reply
+    gives way to the minimum of turns, if nothing else can."""
+    try:
+        return _fitted(recipe, material, tokenizer, quoted=None)
+    except ImpossibleBudget:
+        return _fitted(recipe, material, tokenizer, quoted=_LEAST_QUOTED)
+
+
+def _fitted(recipe: Recipe, material: Material, tokenizer: Tokenizer, *, quoted: int | None) -> Assembled:
     most = recipe.total.cap - recipe.total.reserve
-    wanted, room = _laid(Desk(recipe, material, tokenizer), most)
+    wanted, room = _laid(Desk(recipe, material, tokenizer, quoted=quoted), most)
     while True:
         choice = _choice(wanted, room)
         draft = drafted(wanted, choice)
@@ -37,7 +46,7 @@ def assemble(recipe: Recipe, material: Material, tokenizer: Tokenizer) -> Assemb
         if wanted.desk.recount:
             room -= draft.tokens - most
         else:
-            wanted, room = _laid(Desk(recipe, material, tokenizer, recount=True), most)
+            wanted, room = _laid(Desk(recipe, material, tokenizer, quoted=quoted, recount=True), most)
 
 
 def _laid(desk: Desk, most: int) -> tuple[Table, int]:

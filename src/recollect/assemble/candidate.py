@@ -56,12 +56,22 @@ class Candidate(NamedTuple):
 class Desk:
     """What the sections work with, and the few ways in which they make candidates.
 
-    Turns bring the tokens that were counted when they were written; `recount` looks at their text instead.
+    Turns bring the tokens that were counted when they were written; `recount` looks at their text instead. `quoted` is the
+    most that the text of a quoted reply may take.
     """
 
-    __slots__ = ("_labels", "material", "recipe", "recount", "tokenizer")
+    __slots__ = ("_labels", "material", "quoted", "recipe", "recount", "tokenizer")
 
-    def __init__(self, recipe: Recipe, material: Material, tokenizer: Tokenizer, *, recount: bool = False) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        material: Material,
+        tokenizer: Tokenizer,
+        *,
+        quoted: int | None = None,
+        recount: bool = False,
+    ) -> None:
+        self.quoted = recipe.history.quoted if quoted is None else quoted
         self.recount = recount
         self.recipe = recipe
         self.material = material

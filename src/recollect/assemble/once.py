@@ -9,6 +9,7 @@ facts.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _SIGN: Final = re.compile(r"[\W_]+")
@@ -24,8 +25,11 @@ Print = tuple[bytes, ...]
 
 def fingerprint(text: str) -> Print:
     """What two near duplicates share; empty when there is nothing to go by."""
-    if len(text) > _LONGEST:
-        return ()
+    return _fingerprint(text) if len(text) <= _LONGEST else ()
+
+
+@lru_cache(maxsize=4_096)
+def _fingerprint(text: str) -> Print:
     if text.isascii():
         folded = text.lower().encode().translate(_ASCII_SIGNS)
     else:

@@ -32,7 +32,7 @@ class Quoted:
         return self.before + self.text + self.after
 
 
-def quoted_reply(desk: Desk, *, limit: int) -> Quoted | None:
+def quoted_reply(desk: Desk) -> Quoted | None:
     """The reply's target; without one, the focus anchor if the window does not reach back to it."""
     material = desk.material
     turn, title = material.quoted, QUOTED
@@ -42,6 +42,6 @@ def quoted_reply(desk: Desk, *, limit: int) -> Quoted | None:
             return None
         turn, title = anchor, FOCUS
     when = local(turn.at, material.profile.zone).isoformat(sep=" ", timespec="minutes")[:16]
-    text = shorten(indented(safe(bounded(turn.text, LONGEST))), limit, desk.tokenizer)
+    text = shorten(indented(safe(bounded(turn.text, LONGEST))), desk.quoted, desk.tokenizer)
     before, after = f"[{title}]\n{desk.speaker(turn)} ({when}): ", f"\n[/{title}]"
     return Quoted(turn, before, text, after, MESSAGE + desk.tokenizer.count(before + text + after))

@@ -55,22 +55,13 @@ class Table:
 
 
 def table(desk: Desk) -> Table:
-    """Gathers what the recipe names from the material; the quoted reply gives way to the minimum of turns, if nothing else
-    can."""
-    found = _gathered(desk, quoted=desk.recipe.history.quoted)
-    room = desk.recipe.total.cap - desk.recipe.total.reserve
-    if found.quoted is None or found.fixed + found.past.plan(0, least=True).tokens <= room:
-        return found
-    return _gathered(desk, quoted=1)
-
-
-def _gathered(desk: Desk, *, quoted: int) -> Table:
+    """Gathers what the recipe names from the material."""
     recipe, material, count = desk.recipe, desk.material, desk.tokenizer.count
     persona = name_in_title(material.persona.name)
     around = frames(recipe, persona, desk.tokenizer)
     candidates = tuple(candidate for section in recipe.order for candidate in SECTIONS[section](desk))
     past = Past(desk, empty=recipe.history.delivery == "moments")
-    reply = quoted_reply(desk, limit=quoted)
+    reply = quoted_reply(desk)
     message = visible(material.message)
     tokens = MESSAGE + count(message)
 

@@ -6,6 +6,7 @@ like a marker gets a backslash in front.
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from recollect.ingest.hygiene import visible
@@ -19,14 +20,17 @@ _LINE: Final = re.compile(rf"(?m)^([^\w\n{re.escape(_SQUARE)}\\]*)([{re.escape(_
 _SIGNS: Final = b"/\\<[]"
 _COLON: Final = re.compile(r":\S")
 """Without one of these signs, a colon inside a word or `www`, an ASCII text holds neither a link nor a marker."""
+_SHORT: Final = 2_000
 _SLASHES: Final = frozenset("/\\∕⁄╱⧸⟋")
 
 
 def safe(text: str) -> str:
     """Stored text as it may stand in a prompt. Doing it twice changes nothing more."""
-    return text if _ordinary(text) else escaped(inert(visible(text)))
+    ordinary = _ordinary(text) if len(text) <= _SHORT else _ordinary.__wrapped__(text)
+    return text if ordinary else escaped(inert(visible(text)))
 
 
+@lru_cache(maxsize=4_096)
 def _ordinary(text: str) -> bool:
     """Whether a text is like most of what people write: nothing hidden, no link, no bracket."""
     if not (text.isascii() and text.isprintable()) or len(text.encode().translate(None, _SIGNS)) < len(text):

@@ -202,10 +202,12 @@ class Recaller:
             return Ahead(traces=traces, speakers=speakers)
         return Ahead(traces=traces, speakers=speakers, question=question, scores=_scores(question, search))
 
-    async def prepare(self, ahead: Ahead) -> None:
-        """Embeds the question while the store reads, if that takes no waiting."""
+    async def prepare(self, key: UserKey, ahead: Ahead) -> None:
+        """Embeds the question and compares it with what is held while the store reads, if that takes no waiting."""
         if ahead.question is not None and self._embedder.at_once:
-            self._ask(ahead.question.text)
+            vector, held = self._ask(ahead.question.text), self._cache.held(key)
+            for columns in (held.turns, held.records):
+                columns.dots(vector)
 
     async def recall(
         self,
@@ -405,7 +407,7 @@ class UserRecall:
         return self._recaller.ahead(self._key, search, anchored=anchored)
 
     async def prepare(self, ahead: Ahead) -> None:
-        await self._recaller.prepare(ahead)
+        await self._recaller.prepare(self._key, ahead)
 
     async def recall(
         self, store: UserStore, search: Search, ahead: Ahead, read: Answers, *, beside: Sequence[Query[object]]

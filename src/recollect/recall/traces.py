@@ -92,7 +92,7 @@ class Columns:
         if not len(self.owners):
             return np.zeros(0, dtype=np.float32)
         start, end = np.searchsorted(self.owners, [row, row + 1]).tolist()
-        return self.passages.dots(query, slice(start, end))
+        return self.passages.some_dots(query, start, end)
 
 
 _NOUN: Final = 5

@@ -83,6 +83,8 @@ class Coded:
         self._codes: Codes = np.zeros((0, dimension), dtype=np.int8)
         self._reciprocals: Floats = np.zeros(0, dtype=np.float32)
         """0 for a zero vector, which is like nothing."""
+        self._asked: tuple[Vectors, Floats] | None = None
+        """The last query with its similarities: who is asked again about it has only the newer rows to look at."""
 
     def __len__(self) -> int:
         return self._size
@@ -107,9 +109,16 @@ class Coded:
             self._reciprocals[part] = np.where(squares > 0, 1 / np.sqrt(np.maximum(squares, 1)), 0)
         self._size = size
 
-    def dots(self, query: Vectors, rows: slice = slice(None)) -> Floats:
+    def dots(self, query: Vectors) -> Floats:
         """The similarity of `query`, a unit vector, to each row."""
-        start, end, _ = rows.indices(self._size)
+        known = self._asked[1] if self._asked is not None and self._asked[0] is query else np.zeros(0, dtype=np.float32)
+        if len(known) < self._size:
+            known = np.append(known, self.some_dots(query, len(known), self._size))
+            self._asked = query, known
+        return known.copy()
+
+    def some_dots(self, query: Vectors, start: int, end: int) -> Floats:
+        """The same for the rows from `start` to before `end`."""
         if start >= end:
             return np.zeros(0, dtype=np.float32)
         planes, scales = _planes(query)

@@ -4,11 +4,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass, replace
 from datetime import date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from types import UnionType
 from typing import Any, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from recollect.store.base import Row, RowDraft, Vector
+from recollect.store.codec import KEPT, OFTEN
 from recollect.text.slugs import slug, sound
 from recollect.types import (
     Entity,
@@ -47,6 +48,11 @@ _SHARED = tuple(
 )
 
 
+_CHANGEABLE: frozenset[RecordKind] = frozenset(
+    noun for noun, cls in NOUNS.items() if any("Mapping" in str(hint) for hint in get_type_hints(cls).values())
+)
+
+
 def dump(value: object) -> str:
     """Canonical JSON: the same value always gives the same bytes."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain)
@@ -81,7 +87,12 @@ def draft(record: Record, *, now: datetime, stems: tuple[str, ...] = (), vector:
 
 
 def record(row: Row) -> Record:
-    """The noun of a row."""
+    """The noun of a row. Of nouns that hold something which a caller could change, each is a value of its own."""
+    often = row.noun not in _CHANGEABLE and len(row.text) + len(row.body) <= OFTEN
+    return _known(row) if often else _made(row)
+
+
+def _made(row: Row) -> Record:
     cls = NOUNS[row.noun]
     values: dict[str, Any] = {name: getattr(row, name) for name in _SHARED}
     values["entities"] = tuple(ref for ref in row.entities if not ref.startswith("@"))
@@ -90,6 +101,9 @@ def record(row: Row) -> Record:
         if name in body:
             values[name] = convert(body[name]) if convert else body[name]
     return cls(**values, seq=row.seq, version=row.version, retired=row.retired, retired_at=row.retired_at)
+
+
+_known = lru_cache(maxsize=KEPT)(_made)
 
 
 class Index(Protocol):

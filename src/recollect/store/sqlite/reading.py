@@ -77,7 +77,7 @@ def head(connection: Connection, _: Head | None = None) -> int:
 
 
 def _turns(connection: Connection, sql: str, values: dict[str, Value]) -> tuple[StoredTurn, ...]:
-    return rows.built(rows.turn, connection.execute(sql, values))
+    return rows.built(rows.known_turn, connection.execute(sql, values))
 
 
 def _scoped(values: dict[str, Value], **scopes: Scope) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def _turns_by_seq(connection: Connection, query: TurnsBySeq) -> tuple[StoredTurn
 
 
 def _records(connection: Connection, sql: str, values: dict[str, Value]) -> tuple[Row, ...]:
-    return rows.built(rows.record, connection.execute(sql, values))
+    return rows.built(rows.known_record, connection.execute(sql, values))
 
 
 def _records_by_id(connection: Connection, query: RecordsById) -> tuple[Row, ...]:

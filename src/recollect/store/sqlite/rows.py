@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from recollect.clock import from_micros, micros
 from recollect.errors import StoreCorrupt
 from recollect.store.base import Cursor, Lease, Note, Row, StoredSnapshot
-from recollect.store.codec import decode_json, decode_parts
+from recollect.store.codec import KEPT, OFTEN, decode_json, decode_parts
 from recollect.types import StoredTurn
 
 T = TypeVar("T")
@@ -111,6 +112,18 @@ def record(row: tuple[Any, ...]) -> Row:
         retired=row[20],
         retired_at=time_or_none(row[21]),
     )
+
+
+_turn, _record = lru_cache(maxsize=KEPT)(turn), lru_cache(maxsize=KEPT)(record)
+
+
+def known_turn(row: tuple[Any, ...]) -> StoredTurn:
+    """The same as `turn`, for rows that are likely to be read again."""
+    return _turn(row) if len(row[5]) <= OFTEN else turn(row)
+
+
+def known_record(row: tuple[Any, ...]) -> Row:
+    return _record(row) if len(row[2]) + len(row[16]) <= OFTEN else record(row)
 
 
 def cursor(row: tuple[Any, ...]) -> Cursor:
