@@ -5,7 +5,7 @@
     python scripts/soak_load.py --minutes 5 --users 8         fewer users reach the size that they keep sooner
     python scripts/soak_load.py --rate 20                     twenty requests a second, where others need the machine too
 
-A user is forgotten now and then, so that what is stored grows to a size and stays there.
+Users are forgotten in turn, so that what is stored grows to a size and stays there: what grows after that is a leak.
 The service runs as it does in production, in a process of its own, with a worker process beside it. Every few seconds both are
 measured from outside. Plots go to `soak-load-<store>.svg`; the exit status is 1 if memory grew by more than 1 MB an hour after
 the first quarter, descriptors grew, the write-ahead log was not bounded, nobody was served for half a minute, or
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import math
 import os
 import random
@@ -27,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,7 +117,14 @@ def wal_mb(folder: Path) -> float:
 
 
 async def client(
-    http: httpx.AsyncClient, chance: random.Random, load: Load, *, users: int, until: float, rate: float
+    http: httpx.AsyncClient,
+    chance: random.Random,
+    load: Load,
+    *,
+    users: int,
+    oldest: Iterator[int],
+    until: float,
+    rate: float,
 ) -> None:
     """One of several who talk, ask, search, read, and now and then forget; `rate` is theirs together, 0 without a pause."""
     while time.monotonic() < until:
@@ -137,7 +145,7 @@ async def client(
             elif kind < 0.995:
                 answer = await http.get(f"/v1/users/{user}/memories")
             else:
-                answer = await http.delete(f"/v1/users/{user}")
+                answer = await http.delete(f"/v1/users/soak{next(oldest)}")
         except httpx.TransportError:
             load.answers[0] += 1
             continue
@@ -174,6 +182,7 @@ async def run(arguments: argparse.Namespace, folder: Path, data: str) -> list[Sa
             await _ready(http)
             begun = time.monotonic()
             until = begun + arguments.minutes * 60
+            oldest = itertools.cycle(range(arguments.users))
             clients = [
                 asyncio.create_task(
                     client(
@@ -181,6 +190,7 @@ async def run(arguments: argparse.Namespace, folder: Path, data: str) -> list[Sa
                         random.Random(f"{arguments.seed}:{n}"),
                         load,
                         users=arguments.users,
+                        oldest=oldest,
                         until=until,
                         rate=arguments.rate,
                     )

@@ -36,7 +36,35 @@ def heaps(first: str) -> int:
     return done.stdout.count("<heap nr=")
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has heaps for threads")
+HOLES = """
+import ctypes
+from pathlib import Path
+from recollect.deliver.heap import give_back
+
+def megabytes():
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("RssAnon")) / 1024
+
+kept = [ctypes.create_string_buffer(50_000) for _ in range(2_000)]
+most = megabytes()
+del kept[::2]
+left = megabytes()
+give_back()
+print(most, left, megabytes())
+"""
+
+only_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has heaps for threads")
+
+
+@only_glibc
 def test_threads_share_a_few_heaps() -> None:
-    assert heaps("from recollect.deliver.heap import few_heaps; assert few_heaps()") <= HEAPS
+    assert heaps("from recollect.deliver.heap import lean; assert lean()") <= HEAPS
     assert heaps("") > HEAPS
+
+
+@only_glibc
+def test_what_is_free_between_pieces_in_use_is_given_back() -> None:
+    done = subprocess.run([sys.executable, "-c", HOLES], capture_output=True, text=True, check=True)
+    most, left, after = map(float, done.stdout.split())
+    assert left > most - 5, "freed, and still the process's"
+    assert after < most - 30

@@ -3,16 +3,36 @@
 glibc gives threads heaps of their own, up to eight for each core, and memory that one thread frees in its heap is not there
 for another. A store's threads open and close users' files all day, so each heap grows to its own high mark. With two heaps
 the process keeps what it needs once, and its threads, which Python runs one at a time, hardly wait for each other.
+What is free between two pieces in use stays with the process as well, unless it is asked for: once a minute it is given back.
 """
 
 import ctypes
+import threading
+import time
+from functools import cache
 from typing import Final
 
 HEAPS: Final = 2
 _M_ARENA_MAX: Final = -8
+_GIVES_BACK_SECONDS: Final = 60.0
 
 
-def few_heaps() -> bool:
-    """To be called before threads are started; False where the C library has no such setting."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    return mallopt is not None and bool(mallopt(_M_ARENA_MAX, HEAPS))
+@cache
+def lean() -> bool:
+    """To be called before threads are started; False where the C library has no such settings."""
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallopt") or not hasattr(library, "malloc_trim"):
+        return False
+    threading.Thread(target=_keep_giving_back, name="recollect-heap", daemon=True).start()
+    return bool(library.mallopt(_M_ARENA_MAX, HEAPS))
+
+
+def give_back() -> None:
+    """Returns what is free in the heaps to the system."""
+    ctypes.CDLL(None).malloc_trim(0)
+
+
+def _keep_giving_back() -> None:
+    while True:
+        time.sleep(_GIVES_BACK_SECONDS)
+        give_back()

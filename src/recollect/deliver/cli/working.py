@@ -58,9 +58,9 @@ def run(
     """Work until stopped (Ctrl-C or SIGTERM): what is due, as soon as it is."""
     import asyncio
 
-    from recollect.deliver.heap import few_heaps
+    from recollect.deliver import heap
 
-    few_heaps()
+    heap.lean()
     with call.memory(model=model, redis=call.redis) as memory:
         stop = asyncio.Event()
 

@@ -22,8 +22,8 @@ from pydantic import SecretStr
 
 from recollect import Recollect
 from recollect.clock import system_clock
+from recollect.deliver import heap
 from recollect.deliver.apikeys import Keys, digest_of, new_token
-from recollect.deliver.heap import few_heaps
 from recollect.deliver.http import logs
 from recollect.deliver.http.app import create_app
 from recollect.deliver.http.connections import Impatient
@@ -42,7 +42,7 @@ CONNECTIONS = 1_000
 
 def application() -> FastAPI:
     """The service of this process's environment."""
-    few_heaps()
+    heap.lean()
     settings = Settings.read(os.environ)
     logs.configure(settings.log_level)
     memory = Recollect(
@@ -67,7 +67,7 @@ def application() -> FastAPI:
 
 def serve(settings: Settings, *, browse: bool = False) -> None:
     """Serves until the process is told to stop; running requests are finished first. `browse` opens the inspector."""
-    few_heaps()
+    heap.lean()
     settings, token = asyncio.run(admit(settings))
     if token is not None:
         announce(settings, token)

@@ -95,7 +95,9 @@ def _window(query: base.Window, person: Person) -> Question:
     )
     values: Values = {"user": person.id, "limit": query.limit, "before": query.before, "known": query.known}
     values |= _names(query.persona, query.lane)
-    return Question((Statement(sql, values, "turn"),), lambda fetched: tuple(map(rows.known_turn, reversed(fetched[0]))))
+    return Question(
+        (Statement(sql, values, "turn"),), lambda fetched: tuple(map(rows.known_turn, reversed(fetched[0])))
+    )
 
 
 def _names(persona: Scope, lane: Scope) -> Values:
