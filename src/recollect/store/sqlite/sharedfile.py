@@ -60,17 +60,30 @@ class SharedFile:
     # What all have in common.
 
     def read(self, work: Work[T]) -> T | None:
-        """What `work` makes of one consistent state; None when there is no file."""
+        """What `work` makes of one consistent state; None when there is no file.
+
+        The connection that writes reads as well, unless it is busy: what others write empties a connection's cache, and
+        nearly all that is written is written here.
+        """
+        if self._writing.acquire(blocking=False):
+            try:
+                writer = self._writer
+                if writer is not None and writer.inode == inode_of(self.path):
+                    return self._look(writer.connection, work, self._drop_writer)
+            finally:
+                self._writing.release()
         with self._reading, translating(self.path):
             connection = self._current_reader()
-            if connection is None:
-                return None
+            return None if connection is None else self._look(connection, work, self._drop_reader)
+
+    def _look(self, connection: Connection, work: Work[T], drop: Callable[[], None]) -> T:
+        with translating(self.path):
             try:
                 connection.execute("BEGIN")
                 result = work(connection)
                 connection.execute("COMMIT")
             except BaseException:
-                self._drop_reader()
+                drop()
                 raise
             return result
 

@@ -1,0 +1,59 @@
+"""Who reads a user's file: the connection that writes, and another one while it is busy."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recollect.store.catalog import UserKey
+from recollect.store.sqlite.driver import Connection
+from recollect.store.sqlite.userfile import UserFile
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> UserFile:
+    made = UserFile(tmp_path / "users" / "an" / "ana.db", UserKey("default", "ana"), epoch=lambda: 0)
+    made.write(_note("first"))
+    return made
+
+
+def _note(name: str) -> Callable[[Connection], Connection]:
+    def work(connection: Connection) -> Connection:
+        connection.execute("INSERT INTO notes (name, body) VALUES (?, '{}')", [name])
+        return connection
+
+    return work
+
+
+def _names(connection: Connection) -> tuple[Connection, list[str]]:
+    return connection, [name for (name,) in connection.execute("SELECT name FROM notes ORDER BY name")]
+
+
+def test_what_writes_reads(file: UserFile) -> None:
+    writer = file.write(_note("second"))
+    assert file.read(_names) == (writer, ["first", "second"])
+    file.close()
+
+
+def test_a_read_does_not_wait_for_a_write(file: UserFile) -> None:
+    begun, read = threading.Event(), threading.Event()
+
+    def slow(connection: Connection) -> Connection:
+        _note("second")(connection)
+        begun.set()
+        assert read.wait(30)
+        return connection
+
+    writing = threading.Thread(target=file.write, args=[slow])
+    writing.start()
+    assert begun.wait(30)
+    found = file.read(_names)
+    read.set()
+    writing.join()
+    assert found is not None
+    assert found[1] == ["first"], "what is not committed is not seen"
+    assert file.read(_names) != found
+    file.close()
