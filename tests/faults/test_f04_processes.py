@@ -10,6 +10,7 @@ import asyncio
 import random
 import signal
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -40,6 +41,8 @@ def working(folder: Path, data: str) -> Generator[None]:
         (folder / f"worker-{number}").mkdir()
         workers.append(command("work", "run", "--idle", "0.05", folder=folder / f"worker-{number}", data=data))
     try:
+        for number in range(PROCESSES):
+            _at_work(folder / f"worker-{number}" / "stderr")
         yield
         for worker in workers:
             worker.send_signal(signal.SIGTERM)
@@ -51,6 +54,14 @@ def working(folder: Path, data: str) -> Generator[None]:
             worker.wait(PATIENCE)
             assert worker.stdout is not None
             worker.stdout.close()
+
+
+def _at_work(said: Path) -> None:
+    """Waits until a worker says so: one that is still being loaded ends at a signal like any program."""
+    end = time.monotonic() + PATIENCE
+    while "working on" not in said.read_text():
+        assert time.monotonic() < end, said.read_text()
+        time.sleep(0.05)
 
 
 async def say(server: Server, user: str, rng: random.Random) -> None:
