@@ -1,8 +1,12 @@
 """Many users, few descriptors."""
 
+import gc
 from pathlib import Path
 
+import apsw
+
 from recollect.store.base import Change, Head, TurnList, UserKey
+from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing import put, turn_draft
 
@@ -34,3 +38,20 @@ async def test_the_longest_unused_files_are_closed(tmp_path: Path) -> None:
 async def test_a_store_that_was_never_opened_can_be_closed(tmp_path: Path) -> None:
     await SqliteStore(tmp_path / "nothing").close()
     assert not (tmp_path / "nothing").exists()
+
+
+def test_no_cursor_is_kept_of_users_who_were_wiped(tmp_path: Path) -> None:
+    file = CatalogFile(tmp_path / "catalog.db")
+    file.open()
+    for digest in map(str, range(20)):
+        file.bury(digest)
+        file.begin_scrub(digest)
+        file.end_scrub(digest)
+        file.finish_burial(digest)
+    gc.collect()
+    assert not [
+        held
+        for held in gc.get_objects()
+        if isinstance(held, apsw.Cursor) and held.connection.filename == str(file.path)
+    ]
+    file.close()

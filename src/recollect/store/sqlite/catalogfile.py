@@ -42,7 +42,7 @@ class CatalogFile(SharedFile):
         self.write(work)
 
     def finish_burial(self, digest: str) -> None:
-        self.write(lambda connection: connection.execute(_CATALOG["buried"], {"digest": digest}), durable=False)
+        self._note("buried", digest, durable=False)
 
     def unfinished_burials(self) -> tuple[str, ...]:
         found = self.ask(lambda connection: connection.execute(_CATALOG["unfinished"]).fetchall())
@@ -50,10 +50,18 @@ class CatalogFile(SharedFile):
 
     def begin_scrub(self, digest: str) -> None:
         """Durable before the erasure is, so that one that is cut short is finished later."""
-        self.write(lambda connection: connection.execute(_CATALOG["begin_scrub"], {"digest": digest}))
+        self._note("begin_scrub", digest)
 
     def end_scrub(self, digest: str) -> None:
-        self.write(lambda connection: connection.execute(_CATALOG["end_scrub"], {"digest": digest}), durable=False)
+        self._note("end_scrub", digest, durable=False)
+
+    def _note(self, name: str, digest: str, *, durable: bool = True) -> None:
+        """Keeps no cursor: apsw never lets go of one that is there while the connection runs something else."""
+
+        def work(connection: Connection) -> None:
+            connection.execute(_CATALOG[name], {"digest": digest})
+
+        self.write(work, durable=durable)
 
     def erase(self, work: Work[T]) -> T:
         """Commits what `work` deletes and leaves no byte of it; one that is cut short is finished later."""
