@@ -39,6 +39,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 CLIENTS = 4
 EVERY_SECONDS = 5.0
+TOLD_EVERY = 24
+"""Looks after which one is printed: two minutes."""
 PROGRAM = (sys.executable, "-c", "import sys; from recollect.deliver.cli import main; sys.exit(main())")
 GROWTH_MB_PER_HOUR = 1.0
 IDLE_SECONDS = 30.0
@@ -56,13 +58,22 @@ class Sample:
     """One look at the processes."""
 
     seconds: float
-    memory_mb: float
+    service_mb: float
+    worker_mb: float
     descriptors: int
     wal_mb: float
     p50_ms: float
     p95_ms: float
     served: int = 0
     """Requests answered since the last look that were not refused."""
+
+    @property
+    def memory_mb(self) -> float:
+        return self.service_mb + self.worker_mb
+
+    def __str__(self) -> str:
+        memory = f"service {self.service_mb:.1f} MB, worker {self.worker_mb:.1f} MB, {self.descriptors} descriptors"
+        return f"{self.seconds / 60:.0f} min: {memory}, log {self.wal_mb:.0f} MB, p95 {self.p95_ms:.0f} ms"
 
 
 @dataclass(slots=True)
@@ -200,6 +211,8 @@ async def run(arguments: argparse.Namespace, folder: Path, data: str) -> list[Sa
             while time.monotonic() < until:
                 await asyncio.sleep(min(EVERY_SECONDS, max(until - time.monotonic(), 0.1)))
                 samples.append(_look(begun, service, worker, folder, load))
+                if len(samples) % TOLD_EVERY == 0:
+                    print(samples[-1], file=sys.stderr, flush=True)
             await asyncio.gather(*clients)
     print(f"answers by status: {dict(sorted(load.answers.items()))}")
     bad = {status: n for status, n in load.answers.items() if status == 0 or (status >= 500 and status != 503)}
@@ -231,7 +244,8 @@ def _look(begun: float, service: int, worker: int, folder: Path, load: Load) -> 
     served, load.served = load.served, 0
     return Sample(
         seconds=time.monotonic() - begun,
-        memory_mb=resident_mb(service) + resident_mb(worker),
+        service_mb=resident_mb(service),
+        worker_mb=resident_mb(worker),
         descriptors=descriptors(service) + descriptors(worker),
         wal_mb=wal_mb(folder),
         p50_ms=statistics.median(spans) * 1000,
@@ -248,7 +262,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 CHARTS = (
-    (("memory_mb",), "memory of service and worker, MB"),
+    (("service_mb", "worker_mb"), "memory, MB: service and worker"),
     (("descriptors",), "open descriptors"),
     (("wal_mb",), "write-ahead log, MB"),
     (("p50_ms", "p95_ms"), "answers, ms: p50 and p95"),

@@ -17,7 +17,8 @@ def _samples(*, growth_mb: float = 0.0, opened: int = 0, wal: float = 1.0) -> li
     return [
         Sample(
             seconds=minute * 60.0,
-            memory_mb=200 + growth_mb * minute / 60,
+            service_mb=200 + growth_mb * minute / 60,
+            worker_mb=150,
             descriptors=50 + opened * minute // 60,
             wal_mb=wal,
             p50_ms=3,
