@@ -8,7 +8,8 @@ full store.
 `head` is the smallest read there is, for scale: what a machine that is busy with other things adds to each call.
 Times hold for the machine and the moment; the processor time of a call, here and in the server, holds longer, and is what
 sizing needs. PostgreSQL is started on loopback with its data synced to disk; `RECOLLECT_TEST_POSTGRES` names another server,
-whose processor time is not seen.
+whose processor time is not seen. After each step its statistics are taken at once, as autovacuum does within a minute of
+such a load: plans that were made while the tables were empty are made anew.
 
     python -m bench.stores [--users 100,1000 --turns 1000 --own 10000 --big 100000 --samples 200]
 """
@@ -27,6 +28,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter, process_time
+
+import psycopg
 
 from bench.measuring import Spread, save, spread, table
 from recollect import Recollect, Turn
@@ -68,6 +71,11 @@ class Place:
     def __init__(self, url: str, server: PostgresServer | None = None) -> None:
         self.url = url
         self._server = server
+
+    def take_statistics(self) -> None:
+        if "://" in self.url:
+            with psycopg.connect(self.url, autocommit=True) as owner:
+                owner.execute("analyze")
 
     def server_time(self) -> float:
         """Seconds of processor time that the server's processes for its clients have taken so far."""
@@ -195,6 +203,7 @@ async def bench(backend: str, where: Place, sizes: Sizes) -> list[dict[str, obje
         first: dict[str, Cost] = {}
         for before, users in zip((0, *sizes.users), sizes.users, strict=False):
             await crowd(store, talk, start=before, end=users, turns=sizes.turns)
+            where.take_statistics()
             if not first:
                 await measured(
                     where, memory, talk, user="ana", samples=sizes.samples

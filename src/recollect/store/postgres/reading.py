@@ -4,12 +4,12 @@ A query becomes one or more statements; its answer is made of their rows, in the
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import groupby
 from operator import attrgetter, itemgetter
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
 from recollect.clock import from_micros, micros
@@ -32,6 +32,8 @@ from recollect.store.postgres.statements import (
 )
 from recollect.store.postgres.words import asking, embedder_id, mark, unescape, word
 from recollect.store.traced import Traced
+
+T = TypeVar("T")
 
 Shape = Literal["turn", "record"]
 
@@ -86,12 +88,15 @@ def _head(_: base.Head, person: Person) -> Question:
 
 
 def _window(query: base.Window, person: Person) -> Question:
+    named = _named(query)
     sql = statement(
         "window",
         columns=TURN_COLUMNS,
         visible=visible(query.known),
         persona=scope("persona", query.persona),
         lane=scope("lane", query.lane),
+        newest="t.persona desc, t.lane desc, t.place desc" if named else "t.place desc",
+        alone="" if named else " is true",
     )
     values: Values = {"user": person.id, "limit": query.limit, "before": query.before, "known": query.known}
     values |= _names(query.persona, query.lane)
@@ -104,14 +109,19 @@ def _names(persona: Scope, lane: Scope) -> Values:
     return {"persona": name_of(persona), "lane": name_of(lane)}
 
 
+def _each(names: Iterable[T]) -> list[T]:
+    """Once, because each is looked up."""
+    return list(dict.fromkeys(names))
+
+
 def _turns_by_id(query: base.TurnsById, person: Person) -> Question:
     sql = statement("turns_by_id", columns=TURN_COLUMNS, visible=visible(query.known, history=query.history))
-    return _ask_turns(sql, {"user": person.id, "ids": list(query.ids), "known": query.known})
+    return _ask_turns(sql, {"user": person.id, "ids": _each(query.ids), "known": query.known})
 
 
 def _turns_by_seq(query: base.TurnsBySeq, person: Person) -> Question:
     sql = statement("turns_by_seq", columns=TURN_COLUMNS, visible=visible(query.known))
-    return _ask_turns(sql, {"user": person.id, "seqs": list(query.seqs), "known": query.known})
+    return _ask_turns(sql, {"user": person.id, "seqs": _each(query.seqs), "known": query.known})
 
 
 def _turn_list(query: base.TurnList, person: Person) -> Question:
@@ -142,23 +152,26 @@ def _order(query: base.TurnList) -> str:
     """By place. The sum keeps the planner from following the order of places through years to find a day in one lane, which
     the index of times finds at once."""
     within = query.since is not None or query.until is not None
-    named = not isinstance(query.persona, Everything) and not isinstance(query.lane, Everything)
-    return "t.place + 0" if within and named else "t.place"
+    return "t.place + 0" if within and _named(query) else "t.place"
+
+
+def _named(query: base.Window | base.TurnList) -> bool:
+    return not isinstance(query.persona, Everything) and not isinstance(query.lane, Everything)
 
 
 def _records_by_id(query: base.RecordsById, person: Person) -> Question:
     sql = statement("records_by_id", columns=RECORD_COLUMNS, visible=visible(query.known, history=query.history))
-    return _ask_records(sql, {"user": person.id, "ids": list(query.ids), "known": query.known})
+    return _ask_records(sql, {"user": person.id, "ids": _each(query.ids), "known": query.known})
 
 
 def _records_by_seq(query: base.RecordsBySeq, person: Person) -> Question:
     sql = statement("records_by_seq", columns=RECORD_COLUMNS, visible=visible(query.known))
-    return _ask_records(sql, {"user": person.id, "seqs": list(query.seqs), "known": query.known})
+    return _ask_records(sql, {"user": person.id, "seqs": _each(query.seqs), "known": query.known})
 
 
 def _records_by_key(query: base.RecordsByKey, person: Person) -> Question:
     sql = statement("records_by_key", columns=RECORD_COLUMNS, visible=visible(query.known))
-    values = {"user": person.id, "noun": query.noun, "keys": list(query.keys), "known": query.known}
+    values = {"user": person.id, "noun": query.noun, "keys": _each(query.keys), "known": query.known}
     return _ask_records(sql, values)
 
 

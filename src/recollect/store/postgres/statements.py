@@ -45,6 +45,8 @@ GAPS: Mapping[str, tuple[str, ...]] = {
     "since": ("true", "t.at >= %(since)s::bigint"),
     "until": ("true", "t.at < %(until)s::bigint"),
     "order": ("t.place", "t.place + 0"),
+    "newest": ("t.place desc", "t.persona desc, t.lane desc, t.place desc"),
+    "alone": ("", " is true"),
 }
 """Everything that may stand in a gap."""
 

@@ -1,23 +1,29 @@
 -- Records of one user. `{columns}` are those of a row, in its order; `{visible}`, `{persona}` and `{lane}` are filters
--- from the closed list in `statements.py`.
+-- from the closed list in `statements.py`. `turns.sql` says why they have this form.
 
 -- name: records_by_id
-select {columns}
-from records t
-where t.user_id = %(user)s and t.id = any (%(ids)s::text[]) and {visible}
-order by t.seq
+select f.*
+from unnest(%(ids)s::text[]) as i (id)
+cross join lateral (
+    select {columns} from records t where t.user_id = %(user)s and t.id = i.id and {visible} offset 0
+) f
+order by f.seq
 
 -- name: records_by_seq
-select {columns}
-from records t
-where t.user_id = %(user)s and t.seq = any (%(seqs)s::bigint[]) and {visible}
-order by t.seq
+select f.*
+from unnest(%(seqs)s::bigint[]) as i (seq)
+cross join lateral (
+    select {columns} from records t where t.user_id = %(user)s and t.seq = i.seq and {visible} offset 0
+) f
+order by f.seq
 
 -- name: records_by_key
-select {columns}
-from records t
-where t.user_id = %(user)s and t.noun = %(noun)s and t.key = any (%(keys)s::text[]) and {visible}
-order by t.seq
+select f.*
+from unnest(%(keys)s::text[]) as i (key)
+cross join lateral (
+    select {columns} from records t where t.user_id = %(user)s and t.noun = %(noun)s and t.key = i.key and {visible} offset 0
+) f
+order by f.seq
 
 -- name: record_list
 -- One noun, newest first, from after a (time, entry).
@@ -38,7 +44,7 @@ where t.user_id = %(user)s and t.noun = %(noun)s and {visible} and {persona}
     and t.seq = any (array(
         select e.seq from record_entities e where e.user_id = %(user)s and e.ref = any (%(refs)s::text[])
     ))
-order by t.at desc, t.seq desc
+order by t.at + 0 desc, t.seq desc
 limit %(limit)s
 
 -- name: records_by_source

@@ -1,0 +1,100 @@
+"""What a read touches does not grow with the user: plans are made once for all users, and most have few turns."""
+
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any, cast
+
+import psycopg
+import pytest
+from psycopg import AsyncClientCursor
+
+from recollect.store.base import (
+    ANY,
+    Change,
+    Query,
+    RecordsById,
+    RecordsByKey,
+    RecordsBySeq,
+    TurnList,
+    TurnsById,
+    TurnsBySeq,
+    Window,
+)
+from recollect.store.catalog import UserKey
+from recollect.store.postgres import PostgresStore
+from recollect.store.postgres.connections import Connections, query
+from recollect.store.postgres.layout import APPLICATION
+from recollect.store.postgres.reading import Batch, Person, Statement
+from recollect.store.postgres.statements import numbered
+from recollect.testing import moment, put, row_draft, turn_draft
+
+ANA = UserKey("default", "ana")
+TURNS, OTHERS = 3_000, 200
+MOST_PAGES = 60
+"""A few pages for each row that is asked for; all of ana's turns are several hundred."""
+LATE = moment() + timedelta(minutes=TURNS - 8)
+READS: dict[str, Query[Any]] = {
+    "the newest of a lane": Window(persona="nikita", lane="daily", limit=5),
+    "the newest without a lane": Window(persona="nikita", lane=None, limit=5),
+    "the newest of a persona": Window(persona="nikita", lane=ANY, limit=1),
+    "the newest of all": Window(persona=ANY, lane=ANY, limit=1),
+    "turns by id": TurnsById(ids=("t7", "t2990")),
+    "turns by entry": TurnsBySeq(seqs=(7, 2_990)),
+    "today": TurnList(persona="nikita", lane=None, since=LATE, until=LATE + timedelta(hours=1), limit=40),
+    "records by id": RecordsById(ids=("m7", "m590")),
+    "records by entry": RecordsBySeq(seqs=(TURNS + 7, TURNS + 590)),
+    "records by key": RecordsByKey(noun="memory", keys=("k7", "k590")),
+}
+
+
+@pytest.fixture
+async def crowded(postgres_url: str) -> str:
+    """One who talked a lot, and many who hardly did."""
+    store = PostgresStore(postgres_url)
+    await store.open()
+    drafts = [
+        turn_draft(f"t{n}", at=moment() + timedelta(minutes=n), persona="nikita", lane=("daily", None)[n % 2])
+        for n in range(TURNS)
+    ]
+    await put(store.user(ANA), Change(turns=tuple(drafts)))
+    await put(store.user(ANA), Change(records=tuple(row_draft(f"m{n}", key=f"k{n}") for n in range(600))))
+    for number in range(OTHERS):
+        await put(store.user(UserKey("default", f"other {number}")), Change(turns=(turn_draft("t1"),)))
+    await store.close()
+    return postgres_url
+
+
+@pytest.mark.parametrize("counted", [False, True], ids=["before statistics", "with statistics"])
+async def test_a_read_touches_as_many_pages_as_it_needs(crowded: str, counted: bool) -> None:
+    if counted:
+        with psycopg.connect(crowded, autocommit=True) as owner:
+            owner.execute("analyze")
+    async with _as_the_user(crowded) as cursor:
+        touched = {
+            name: await _pages(cursor, Batch.of([read], Person.of(ANA)).statements) for name, read in READS.items()
+        }
+    assert {name: pages for name, pages in touched.items() if pages > MOST_PAGES} == {}
+
+
+@asynccontextmanager
+async def _as_the_user(url: str) -> AsyncGenerator[AsyncClientCursor[Any]]:
+    async with await Connections(url, pool_size=1, patience=5).connect() as connection, connection.transaction():
+        await connection.execute(query(f"set local role {APPLICATION}"))
+        await connection.execute("select set_config('recollect.user_id', %s, true)", (str(Person.of(ANA).id),))
+        yield AsyncClientCursor(connection)
+
+
+async def _pages(cursor: AsyncClientCursor[Any], statements: Iterable[Statement]) -> int:
+    """Pages that the statements' plans read, each made as the store makes it: once, for any parameters."""
+    total = 0
+    for each in statements:
+        sql, names = numbered(each.sql)
+        await cursor.execute(query(f"prepare read as {sql}"))
+        places = ", ".join(["%s"] * len(names))
+        explained = query(f"explain (analyze, buffers, format json) execute read({places})")
+        await cursor.execute(explained, [each.values[name] for name in names])
+        plan = cast(dict[str, int], (await cursor.fetchall())[0][0][0]["Plan"])
+        total += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+        await cursor.execute("deallocate read")
+    return total
