@@ -38,6 +38,12 @@ class Catalog(Protocol):
         """The newest versions of these documents, or of all of that kind, by name; a deleted one is missing."""
         ...
 
+    async def last(
+        self, tenant: str, kind: str, *, limit: int, before: str | None = None, holding: str = ""
+    ) -> tuple[Document, ...]:
+        """The newest versions of the last documents by name, in falling order: before a name, with a text in their body."""
+        ...
+
     async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
         """Every version of one document, oldest first."""
         ...

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal
 
 from recollect.ids import new_id
 from recollect.store.catalog import Catalog
@@ -44,13 +44,6 @@ class Journal:
 
     async def events(self, *, user: str | None = None, limit: int, before: str | None = None) -> list[Event]:
         """The newest first; of one user by digest, or of all; `before` goes on behind the event of that id."""
-        found: list[Event] = []
-        for document in reversed(await self.catalog.documents(self.tenant, KIND)):
-            if before is not None and document.name >= before:
-                continue
-            body = cast("dict[str, Any]", json.loads(document.body))
-            if user in (None, body["user"]):
-                found.append(Event(id=document.name, at=document.recorded_at, **body))
-            if len(found) == limit:
-                break
-        return found
+        whose = "" if user is None else json.dumps({"user": user}).strip("{}")
+        found = await self.catalog.last(self.tenant, KIND, limit=limit, before=before, holding=whose)
+        return [Event(id=each.name, at=each.recorded_at, **json.loads(each.body)) for each in found]

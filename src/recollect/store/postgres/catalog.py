@@ -32,6 +32,12 @@ class PostgresCatalog:
         found = await self._run("documents", tenant=tenant, kind=kind, names=wanted)
         return tuple(map(_document, found))
 
+    async def last(
+        self, tenant: str, kind: str, *, limit: int, before: str | None = None, holding: str = ""
+    ) -> tuple[Document, ...]:
+        found = await self._run("last_documents", tenant=tenant, kind=kind, before=before, holding=holding, limit=limit)
+        return tuple(map(_document, found))
+
     async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
         return tuple(map(_document, await self._run("versions", tenant=tenant, kind=kind, name=name)))
 

@@ -59,6 +59,16 @@ class SqliteCatalog:
 
         return await self._in_thread(lambda: self._file.ask(work))
 
+    async def last(
+        self, tenant: str, kind: str, *, limit: int, before: str | None = None, holding: str = ""
+    ) -> tuple[Document, ...]:
+        values = {"tenant": tenant, "kind": kind, "before": before, "holding": holding, "limit": limit}
+
+        def work(connection: Connection) -> tuple[Document, ...]:
+            return built(_document, connection.execute(_CATALOG["last_documents"], values))
+
+        return await self._in_thread(lambda: self._file.ask(work))
+
     async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
         values = {"tenant": tenant, "kind": kind, "name": name}
 

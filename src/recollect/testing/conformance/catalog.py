@@ -30,6 +30,11 @@ class CatalogConformance:
         assert await catalog.documents("default", "persona", ["max", "nobody"]) == (max_,)
         assert await catalog.documents("default", "persona", []) == ()
         assert await catalog.documents("default", "recipe") == (recipe,)
+        assert await catalog.last("default", "persona", limit=9) == (max_, ana)
+        assert await catalog.last("default", "persona", limit=1) == (max_,)
+        assert await catalog.last("default", "persona", limit=9, before="max") == (ana,)
+        assert await catalog.last("default", "persona", limit=9, holding=ana.body) == (ana,)
+        assert await catalog.last("default", "persona", limit=9, holding="nobody") == ()
         assert await catalog.documents("other", "persona") == (foreign,)
         assert await catalog.kinds() == (("default", "persona"), ("default", "recipe"), ("other", "persona"))
 

@@ -8,6 +8,18 @@ where d.tenant = %(tenant)s and d.kind = %(kind)s
     and (%(names)s::text[] is null or d.name = any (%(names)s::text[]))
 order by d.name, d.version desc
 
+-- name: last_documents
+select d.name, d.version, d.body, d.recorded_at
+from documents d
+where d.tenant = %(tenant)s and d.kind = %(kind)s
+    and (%(before)s::text is null or d.name < %(before)s::text) and position(%(holding)s::text in d.body) > 0
+    and not exists (
+        select 1 from documents n
+        where n.tenant = %(tenant)s and n.kind = %(kind)s and n.name = d.name and n.version > d.version
+    )
+order by d.name desc
+limit %(limit)s
+
 -- name: versions
 select d.name, d.version, d.body, d.recorded_at
 from documents d

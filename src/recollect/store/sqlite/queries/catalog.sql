@@ -7,6 +7,16 @@ WHERE tenant = :tenant AND kind = :kind AND (NOT :some OR name IN (SELECT value 
     )
 ORDER BY name
 
+-- name: last_documents
+-- The last of them by name, before a name, with a text in their body.
+SELECT name, version, body, recorded_at FROM documents AS newest
+WHERE tenant = :tenant AND kind = :kind AND (:before IS NULL OR name < :before) AND instr(body, :holding) > 0
+    AND version = (
+        SELECT max(version) FROM documents WHERE tenant = newest.tenant AND kind = newest.kind AND name = newest.name
+    )
+ORDER BY name DESC
+LIMIT :limit
+
 -- name: versions
 -- Every version of a document, oldest first.
 SELECT name, version, body, recorded_at FROM documents
