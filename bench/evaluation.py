@@ -1,7 +1,10 @@
 """Recall through the engine on the development sets: `recollect eval`, with the means kept in `bench/results/`.
 
 RECOLLECT_EVAL_DATA=… python -m bench.evaluation [--sets locomo-dev …] [--embedder onnx:e5-small-v2]
-    [--reranker onnx] [--first 10]
+    [--reranker onnx] [--first 10] [--data FOLDER]
+
+With a folder, conversations that were recorded there before are not recorded again: with a slow embedder that is most of the
+time, and what is searched is the same.
 """
 
 import argparse
@@ -21,16 +24,21 @@ def main() -> None:
     parser.add_argument("--embedder", default="static")
     parser.add_argument("--reranker", help="onnx: a second look at what was found")
     parser.add_argument("--first", type=int, help="only so many conversations of each set")
+    parser.add_argument(
+        "--data", help="where the conversations are recorded; a folder that is thrown away if none is named"
+    )
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     how = "+".join(filter(None, (options.embedder, options.reranker and "reranker")))
-    output = RESULTS / f"evaluation-{how.replace(':', '-')}.json"
     some = ["--first", str(options.first)] if options.first else []
     some += ["--reranker", options.reranker] if options.reranker else []
-    files = [str(path(name)) for name in options.sets]
-    if code := recollect(["eval", *files, "--embedder", options.embedder, "--output", str(output), *some]):
-        sys.exit(code)
-    save("evaluation", [{"embedder": how, **_means(report)} for report in _reports(output)])
+    some += ["--data", options.data] if options.data else []
+    for name in options.sets:
+        output = RESULTS / f"evaluation-{how.replace(':', '-')}-{name}.json"
+        command = ["eval", str(path(name)), "--embedder", options.embedder, "--output", str(output), *some]
+        if code := recollect(command):
+            sys.exit(code)
+        save("evaluation", [{"embedder": how, **_means(report)} for report in _reports(output)])
 
 
 def _reports(output: Path) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,9 @@ SHOWN: Final = 500
 """Characters of an earlier turn in a context, but for the best one, which is shown by its passage."""
 MOST: Final = 64
 """Passages of one text; what stands behind them is found by its words only."""
+
+FEW_SENTENCES: Final = 9
+"""In a text of more, somebody explains rather than tells."""
 
 _PARAGRAPH: Final = re.compile(r"\n\s*\n+")
 _SENTENCE: Final = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
@@ -76,6 +80,12 @@ def about(text: str, asked: Sequence[str], *, most: int = SHOWN) -> str:
     shown = text[begin:end].strip()
     shown = shown if len(shown) <= most else shown[:most].rsplit(maxsplit=1)[0]
     return f"{'… ' if begin else ''}{shown}{' …' if begin + len(shown) < len(text.rstrip()) else ''}"
+
+
+def couples(text: str) -> list[str]:
+    """Each two sentences that follow each other; none of a text that has no more than two, or more than a few."""
+    said = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+    return [" ".join(two) for two in pairwise(said)] if 2 < len(said) <= FEW_SENTENCES else []
 
 
 @lru_cache(maxsize=256)

@@ -1,27 +1,30 @@
 """A second look at the best of what was found, by a model that reads question and text together.
 
 Such a model tells an answer from a mention far better than any similarity of two vectors, and costs milliseconds for each
-text. So it is opt-in, looks at a few texts only, and adds to the score that put them there rather than replacing it.
+text. So it is opt-in, and looks at a few texts only. What one unit of its verdict is worth differs from question to question,
+so its order is joined with the one that put the texts there: by the sum of their reciprocal places.
 """
 
 from collections.abc import Sequence
+from itertools import accumulate, chain
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.errors import InvalidInput, MissingExtra
+from recollect.recall.passages import couples
 from recollect.recall.rank import DECIMALS, Ranked
 
 JUDGED: Final = 40
 """How many texts are looked at again."""
-WEIGHT: Final = 0.5
-"""What one unit of a verdict (a logit) counts beside the standard deviations of ranking."""
+FADING: Final = 10
+"""Where a place is worth half of the first."""
 
 
 class Reranker(Protocol):
     def judge(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """How well each text answers, as a logit: higher is better, differences mean the same everywhere."""
+        """How well each text answers: higher is better."""
         ...
 
 
@@ -39,24 +42,38 @@ def open_reranker(reranker: "str | Reranker | None") -> Reranker | None:
     return cross_encoder(folder or None)
 
 
+def verdicts(reranker: Reranker, question: str, said: Sequence[tuple[str, str | None]]) -> NDArray[np.float32]:
+    """On each text with its speaker, if that has a name: the best of those on the whole and on each two of its sentences.
+    What is asked for is often said by the way, in a text about something else."""
+    views = [[told(view, speaker=speaker) for view in (text, *couples(text))] for text, speaker in said]
+    if not views:
+        return np.zeros(0, dtype=np.float32)
+    found = reranker.judge(question, list(chain.from_iterable(views)))
+    starts = [0, *accumulate(map(len, views[:-1]))]
+    return np.maximum.reduceat(found, starts)
+
+
 def told(text: str, *, speaker: str | None) -> str:
     """A text as it is judged: who spoke is part of the answer where people have names."""
     return f"{speaker}: {text}" if speaker else text
 
 
 def reranked(ranked: Sequence[Ranked], verdicts: NDArray[np.float32]) -> list[Ranked]:
-    """The rows by their score and the verdict on each of the first ones, best first. Those that were not judged stay
-    behind: they are taken for as bad as the worst of the judged.
+    """The rows in the order that ranking and the verdicts on the first of them have in common, best first; those that were
+    not judged stay behind. A standing request keeps its place: it is there whatever is asked, so it answers nothing. The
+    scores stay as they were, the best for the first, so that they mean what they mean elsewhere.
     """
-    if not len(verdicts):
-        return list(ranked)
-    adds = WEIGHT * (verdicts.astype(np.float64) - float(verdicts.max()))
-    every = [*adds.tolist(), *[float(adds.min())] * (len(ranked) - len(adds))]
-    again = [_again(one, round(add, DECIMALS)) for one, add in zip(ranked, every, strict=True)]
-    return sorted(again, key=lambda one: (-one.score, one.seq))
+    asked = [place for place in range(len(verdicts)) if "standing" not in ranked[place].parts]
+    judged = sorted(asked, key=lambda place: -float(verdicts[place]))
+    joint = {place: 1 / (FADING + place) + 1 / (FADING + verdict) for verdict, place in enumerate(judged)}
+    again = list(ranked)
+    for place, moved in zip(asked, sorted(asked, key=lambda place: -round(joint[place], DECIMALS)), strict=True):
+        again[place] = _scored(ranked[moved], ranked[place].score)
+    return again
 
 
-def _again(one: Ranked, add: float) -> Ranked:
-    parts = {**one.parts, "reranked": add} if add else one.parts
-    score = round(one.score + add, DECIMALS)
+def _scored(one: Ranked, score: float) -> Ranked:
+    if score == one.score:
+        return one
+    parts = {**one.parts, "reranked": round(score - one.score, DECIMALS)}
     return Ranked(row=one.row, seq=one.seq, score=score, parts=parts, duplicates=one.duplicates)

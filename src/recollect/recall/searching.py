@@ -25,7 +25,7 @@ from recollect.recall.embed.base import Calibration, Embedder, calibrate
 from recollect.recall.passages import about, best, passages
 from recollect.recall.query import Question, understand
 from recollect.recall.rank import DECIMALS, DEFAULT, FEW, Ranked, Spread, Weights, collapse, rank, standardiser
-from recollect.recall.rerank import JUDGED, Reranker, reranked, told
+from recollect.recall.rerank import JUDGED, Reranker, reranked, verdicts
 from recollect.recall.traces import Columns, TraceCache, UserRows
 from recollect.recall.traits import pack, traits
 from recollect.recall.vectors import Floats, Vectors, top
@@ -283,11 +283,11 @@ class Recaller:
         asked: str,
     ) -> list[tuple[StoredTurn | Record, Ranked]]:
         """The best of them in the order of a second look."""
-        shown = [
-            told(found.excerpt(what) or what.text, speaker=what.speaker if isinstance(what, StoredTurn) else None)
+        said = [
+            (found.excerpt(what) or what.text, what.speaker if isinstance(what, StoredTurn) else None)
             for what, _ in held[:JUDGED]
         ]
-        again = reranked([one for _, one in held], reranker.judge(asked, shown))
+        again = reranked([one for _, one in held], verdicts(reranker, asked, said))
         texts = {one.seq: what for what, one in held}
         return [(texts[one.seq], one) for one in again]
 
