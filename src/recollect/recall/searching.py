@@ -99,6 +99,9 @@ class Search:
         return tuple(noun for noun in SIDES if noun in self.kinds)
 
 
+_Held = tuple[StoredTurn | Record, Ranked]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ahead:
     """What a search reads before all that it needs is known, beside what else is read then: traces that are new, and full
@@ -274,14 +277,7 @@ class Recaller:
             held = await asyncio.to_thread(self._judged, self._reranker, held, found, asked=search.text)
         return [_hit(what, one) for what, one in held[:wanted]]
 
-    def _judged(
-        self,
-        reranker: Reranker,
-        held: Sequence[tuple[StoredTurn | Record, Ranked]],
-        found: Found,
-        *,
-        asked: str,
-    ) -> list[tuple[StoredTurn | Record, Ranked]]:
+    def _judged(self, reranker: Reranker, held: Sequence[_Held], found: Found, *, asked: str) -> list[_Held]:
         """The best of them in the order of a second look."""
         said = [
             (found.excerpt(what) or what.text, what.speaker if isinstance(what, StoredTurn) else None)
