@@ -194,8 +194,7 @@ async def _seen(store: UserStore, request: Request, recall: UserRecall) -> _Seen
     search = _search(request, text)
     ahead = recall.ahead(search, anchored=True)
     try:
-        preparing = recall.prepare(store, search, ahead, anchored=True)
-        ahead, answers = await asyncio.gather(preparing, store.read(*plan.queries(), *ahead.queries))
+        answers, _ = await asyncio.gather(store.read(*plan.queries(), *ahead.queries), recall.prepare(ahead))
     except StoreError as error:
         return _Unreadable(error, message)
     return _Seen(message, text, plan, search, ahead, answers)

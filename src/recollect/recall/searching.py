@@ -112,18 +112,10 @@ class Ahead:
     """How many were known: with a new one, the question is another."""
     question: Question | None = None
     scores: tuple[Scores, ...] = ()
-    held: UserRows | None = None
-    """All traces, where they were read by themselves: the whole of somebody of whom nothing was held."""
-    read: Answers | None = None
-    """What full text found, where it was read by itself."""
-
-    @property
-    def cold(self) -> bool:
-        return not self.traces.after
 
     @property
     def queries(self) -> tuple[Query[object], ...]:
-        return () if self.cold else (self.traces, *self.scores)
+        return (self.traces, *self.scores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,27 +198,19 @@ class Recaller:
 
     def ahead(self, key: UserKey, search: Search, *, anchored: bool) -> Ahead:
         """What to read first; `anchored` when what a short message answers is still to be found out."""
-        return self._asking(self._cache.held(key), search, anchored=anchored)
-
-    def _asking(self, held: UserRows, search: Search, *, anchored: bool) -> Ahead:
+        held = self._cache.held(key)
         traces, speakers = self._cache.query(held), len(held.speakers)
         question = _question(held, search) if held.last is not None else None
         if question is None or (anchored and not question.alone):
             return Ahead(traces=traces, speakers=speakers)
         return Ahead(traces=traces, speakers=speakers, question=question, scores=_scores(question, search))
 
-    async def prepare(self, key: UserKey, store: UserStore, search: Search, ahead: Ahead, *, anchored: bool) -> Ahead:
-        """What can be done while the store reads the rest: where nothing is held, takes in all traces and asks full text;
-        embeds the question and compares it with what is held, if that takes no waiting."""
-        if ahead.cold:
-            held = await self._cache.anew(key, store)
-            ahead = replace(self._asking(held, search, anchored=anchored), held=held)
-            ahead = replace(ahead, read=await store.read(*ahead.scores)) if ahead.scores else ahead
+    async def prepare(self, key: UserKey, ahead: Ahead) -> None:
+        """Embeds the question and compares it with what is held while the store reads, if that takes no waiting."""
         if ahead.question is not None and self._embedder.at_once:
-            vector, held = self._ask(ahead.question.text), ahead.held or self._cache.held(key)
+            vector, held = self._ask(ahead.question.text), self._cache.held(key)
             for columns in (held.turns, held.records):
                 columns.dots(vector)
-        return ahead
 
     async def recall(
         self,
@@ -265,9 +249,7 @@ class Recaller:
         if self._reranker is not None:
             search = replace(search, limit=max(wanted, JUDGED))
         ahead = self.ahead(key, search, anchored=False)
-        preparing = self.prepare(key, store, search, ahead, anchored=False)
-        ahead, read = await asyncio.gather(preparing, store.read(*ahead.queries))
-        found = await self._find(key, store, search, ahead, read)
+        found = await self._find(key, store, search, ahead, await store.read(*ahead.queries))
         turns, records, _ = await _texts(store, found, search)
         texts: dict[int, StoredTurn | Record] = {**turns, **records}
         ranked = sorted((*found.turns, *found.records), key=_best_first)
@@ -288,8 +270,8 @@ class Recaller:
         return [(texts[one.seq], one) for one in again]
 
     async def _find(self, key: UserKey, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Found:
-        held = ahead.held or await self._cache.refresh(key, store, ahead.traces, read[ahead.traces])
-        question, scores, read = ahead.question, ahead.scores, ahead.read or read
+        held = await self._cache.refresh(key, store, ahead.traces, read[ahead.traces])
+        question, scores = ahead.question, ahead.scores
         if question is None or len(held.speakers) != ahead.speakers:
             question = _question(held, search)
             scores = _scores(question, search)
@@ -420,8 +402,8 @@ class UserRecall:
     def ahead(self, search: Search, *, anchored: bool) -> Ahead:
         return self._recaller.ahead(self._key, search, anchored=anchored)
 
-    async def prepare(self, store: UserStore, search: Search, ahead: Ahead, *, anchored: bool) -> Ahead:
-        return await self._recaller.prepare(self._key, store, search, ahead, anchored=anchored)
+    async def prepare(self, ahead: Ahead) -> None:
+        await self._recaller.prepare(self._key, ahead)
 
     async def recall(
         self, store: UserStore, search: Search, ahead: Ahead, read: Answers, *, beside: Sequence[Query[object]]

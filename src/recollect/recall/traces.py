@@ -311,12 +311,12 @@ class TraceCache:
         """Takes in the answer to `query`, and what did not fit into it."""
         rows = self.held(key)
         if rows.last is None and asked.after:
-            return await self.anew(key, store)
+            return await self._anew(key, store)
         if rows.last is not None:
             is_next = asked.after == rows.last.seq - 1
             if is_next and (not found or rows.last != (found.seqs[0], found.ids[0])):
                 self.drop(key)
-                return await self.anew(key, store)
+                return await self._anew(key, store)
             found = found.after(rows.last.seq)
         rows.extend(found)
         if len(found) >= BATCH - 1:
@@ -328,8 +328,7 @@ class TraceCache:
     def drop(self, key: UserKey) -> None:
         self._users.pop(key, None)
 
-    async def anew(self, key: UserKey, store: UserStore) -> UserRows:
-        """All there is."""
+    async def _anew(self, key: UserKey, store: UserStore) -> UserRows:
         asked = self.query(self.held(key))
         return await self.refresh(key, store, asked, (await store.read(asked))[asked])
 
