@@ -29,7 +29,7 @@ from tests.stores import Backend
 
 USERS = 10
 RUNS = count(test=180, soak=5_000)
-ON_SERVER = count(test=20, soak=1_000)
+ON_SERVER = count(test=20, soak=5_000)
 """Fewer where each step is dozens of round trips."""
 STEPS = 50
 SHRINKS = "RECOLLECT_TEST_NO_SHRINKING" not in os.environ
