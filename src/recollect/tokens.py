@@ -62,7 +62,7 @@ digit or sign.
 UNKNOWN: Final = (1.7, 0.8, 0.8)
 
 _SHORT: Final = 2_000
-_MOST_COUNTED: Final = 16_384
+_MOST_COUNTED: Final = 4_096
 
 _NEITHER_DIGIT_NOR_SIGN: Final = bytes(range(65, 91)) + bytes(range(97, 123)) + b" " + bytes(range(128, 256))
 

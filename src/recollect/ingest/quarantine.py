@@ -99,7 +99,7 @@ class Verdicts:
     """Whether texts give orders, remembered by hash: reading one takes up to a millisecond, and contexts ask again and
     again about the same few. No text is kept."""
 
-    def __init__(self, most: int = 16_384) -> None:
+    def __init__(self, most: int = 4_096) -> None:
         self._most = most
         self._known: dict[bytes, bool] = {}
 
