@@ -1,7 +1,8 @@
 """How long a context takes, and how that grows: by the user's turns and memories, and by the users beside them.
 
 The peer in the same run is the bare reads of the same rows: one BM25 query over the user's full-text index and one scan of
-the user's vectors with numpy. Warm is an open file, cold a new process's first context for that user.
+the user's vectors with numpy. Warm is an open file, cold a new process's first context for that user. The snapshot that a
+context leaves behind is written before the next one begins, as in a conversation.
 
     python -m bench.assembly [--sizes 100 1000 10000 100000] [--memories 0 1000 10000] [--users 1 100 10000]
 """
@@ -67,6 +68,7 @@ async def warm(memory: Recollect, user: str, *, at: datetime, rng: random.Random
         await memory.context(user=user, persona="nikita", message=message, at=at)
         if n >= 20:
             seconds.append(perf_counter() - begin)
+        await memory.flush()
     return seconds
 
 

@@ -7,9 +7,11 @@ full store.
 
 `head` is the smallest read there is, for scale: what a machine that is busy with other things adds to each call.
 Times hold for the machine and the moment; the processor time of a call, here and in the server, holds longer, and is what
-sizing needs. PostgreSQL is started on loopback with its data synced to disk; `RECOLLECT_TEST_POSTGRES` names another server,
-whose processor time is not seen. After each step its statistics are taken at once, as autovacuum does within a minute of
-such a load: plans that were made while the tables were empty are made anew.
+sizing needs. A context leaves its snapshot to be written behind the answer: that is over before the next call begins, as in
+a conversation, so it is in the processor's time and not in the call's.
+PostgreSQL is started on loopback with its data synced to disk; `RECOLLECT_TEST_POSTGRES` names another server, whose
+processor time is not seen. After each step its statistics are taken at once, as autovacuum does within a minute of such a
+load: plans that were made while the tables were empty are made anew.
 
     python -m bench.stores [--users 100,1000 --turns 1000 --own 10000 --big 100000 --samples 200]
 """
@@ -157,15 +159,17 @@ async def crowd(store: Store, talk: Talk, *, start: int, end: int, turns: int) -
             await put(user, Change(turns=drafts[first : first + BATCH]))
 
 
-async def sampled(where: Place, count: int, call: Callable[[], Awaitable[object]]) -> Cost:
+async def sampled(where: Place, memory: Recollect, count: int, call: Callable[[], Awaitable[object]]) -> Cost:
     for _ in range(WARMING):
         await call()
+    await memory.flush()
     seconds: list[float] = []
     here, server = process_time(), where.server_time()
     for _ in range(count):
         begin = perf_counter()
         await call()
         seconds.append(perf_counter() - begin)
+        await memory.flush()
     here, server = process_time() - here, where.server_time() - server
     return Cost(spread(seconds), here * 1000 / count, server * 1000 / count)
 
@@ -183,13 +187,8 @@ async def measured(where: Place, memory: Recollect, talk: Talk, *, user: str, sa
     def search() -> Awaitable[object]:
         return memory.search(user=user, query=talk.sentence(5))
 
-    found = {
-        "head": await sampled(where, samples, head),
-        "record": await sampled(where, samples, record),
-        "context": await sampled(where, samples, context),
-    }
-    await memory.flush()
-    return {**found, "search": await sampled(where, samples, search)}
+    calls = {"head": head, "record": record, "context": context, "search": search}
+    return {name: await sampled(where, memory, samples, call) for name, call in calls.items()}
 
 
 async def bench(backend: str, where: Place, sizes: Sizes) -> list[dict[str, object]]:

@@ -3,6 +3,8 @@
 The sums are made in the order of the query's words, as there, so that both stores give the same numbers.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,8 +12,9 @@ from recollect.store.base import Match, Scored
 from recollect.store.bm25 import K1, PLACES, B, idf
 from recollect.store.postgres.rows import Fetched
 
-_SEQS = np.dtype(">i8")
-_COUNTS = np.dtype(">i4")
+_PACKED = np.dtype(">i8")
+_BITS = 24
+"""Of a packed integer, for the length or the frequency; the rest are the entry's. No text has so many words."""
 NOTHING_SCORED = Scored(np.zeros(0, np.int64), np.zeros(0))
 
 
@@ -27,18 +30,26 @@ def ranked(found: Fetched, *, limit: int) -> tuple[Match, ...]:
 
 def scored(found: Fetched) -> Scored:
     """Every entry that holds a word, once, with the sum of its gains."""
-    entries: list[NDArray[np.int64]] = []
-    gains: list[NDArray[np.float64]] = []
-    for _, documents, stems, holding, seqs, lengths, frequencies in found:
-        if seqs is None:
-            continue
-        average = stems / documents
-        norm = K1 * (1.0 - B + B * np.frombuffer(lengths, _COUNTS).astype(np.float64) / average)
-        frequency = np.frombuffer(frequencies, _COUNTS).astype(np.float64)
-        weight = idf(documents=documents, holding=holding)
-        entries.append(np.frombuffer(seqs, _SEQS).astype(np.int64))
-        gains.append(weight * ((frequency * (K1 + 1.0)) / (frequency + norm)))
-    if not entries:
+    held = [row for row in found if row[4] is not None]
+    if not held:
         return NOTHING_SCORED
-    unique, places = np.unique(np.concatenate(entries), return_inverse=True)
-    return Scored(unique, np.bincount(places, weights=np.concatenate(gains)).astype(np.float64))
+    _, documents, stems, *_ = held[0]
+    seqs, lengths = _unpacked(row[4] for row in held)
+    repeating, times = _unpacked(row[5] for row in held if row[5] is not None)
+    frequencies = np.ones(len(seqs))
+    frequencies[np.isin(seqs, repeating)] = times  # these come in the order of the same rows
+    weights = np.repeat(
+        [idf(documents=documents, holding=row[3]) for row in held],
+        [len(row[4]) // _PACKED.itemsize for row in held],
+    )
+    norms = K1 * (1.0 - B + B * lengths / (stems / documents))
+    first = int(seqs.min())
+    sums = np.bincount(seqs - first, weights=weights * ((frequencies * (K1 + 1.0)) / (frequencies + norms)))
+    there = np.flatnonzero(sums)
+    return Scored(there + first, sums[there])
+
+
+def _unpacked(packed: Iterable[bytes]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Entries, and the number that travels with each."""
+    both = np.frombuffer(b"".join(packed), _PACKED).astype(np.int64)
+    return both >> _BITS, (both & ((1 << _BITS) - 1)).astype(np.float64)

@@ -35,7 +35,7 @@ from recollect.store.traced import Traced
 
 T = TypeVar("T")
 
-Shape = Literal["turn", "record"]
+Shape = Literal["turn", "record", "match"]
 
 ALWAYS = 2**62
 """An entry after every other."""
@@ -251,7 +251,7 @@ def _holding(query: base.Matches | base.Scores, person: Person) -> Statement | N
     if query.target == "record":
         values["nouns"] = list(query.nouns)
     sql = statement("match_turns" if query.target == "turn" else "match_records")
-    return Statement(sql, values | _names(query.persona, query.lane))
+    return Statement(sql, values | _names(query.persona, query.lane), "match")
 
 
 def _traces(query: base.Traces, person: Person) -> Question:

@@ -2,7 +2,7 @@
 
 -- name: match_turns
 -- For each word that is held: its number, how many versions hold it, and those that pass the filters as packed integers.
-select m.n, m.documents, m.stems, m.holding, m.seqs, m.lengths, m.frequencies
+select m.n, m.documents, m.stems, m.holding, m.lengths, m.frequencies
 from match_turns(
     %(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[],
     %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s
@@ -11,7 +11,7 @@ order by m.n
 
 -- name: match_records
 -- The same for records.
-select m.n, m.documents, m.stems, m.holding, m.seqs, m.lengths, m.frequencies
+select m.n, m.documents, m.stems, m.holding, m.lengths, m.frequencies
 from match_records(
     %(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[], %(nouns)s::text[],
     %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s
