@@ -85,6 +85,14 @@ async def test_the_audit_log_says_who_did_what_and_nothing_of_the_content(
     assert "'ana'" not in log
 
 
+async def test_of_a_user_who_went_the_audit_log_keeps_numbers(memory: Recollect, clock: FakeClock) -> None:
+    await live(memory, clock, "ana", WORD)
+    receipt = await memory.forget(user="ana", everything=True)
+    [event] = await memory.events(user="ana", limit=1)
+    assert event.about["turns"] == receipt.turns == len(receipt.hashes) - sum(receipt.records.values()) > 0
+    assert event.about["hashes"] == []
+
+
 async def test_what_is_held_back_waits_for_a_person(memory: Recollect) -> None:
     for number in range(2):
         await memory.add(
