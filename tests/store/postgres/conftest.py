@@ -35,6 +35,7 @@ class Wire:
                 verdict = self.cut(data)
                 if verdict == "after":
                     answers.cancel()
+                    await asyncio.wait([answers])
                 if verdict != "before":
                     upstream_writer.write(data)
                     await upstream_writer.drain()

@@ -161,12 +161,13 @@ async def test_a_commit_whose_answer_is_lost_happens_once(server: PostgresServer
             user = store.user(ANA)
             await put(user, Change(turns=(turn_draft("t1"),)))
             left = [moment]
-            wire.cut = lambda data: left.pop() if b"commit" in data and left else None
-            written = await put(user, Change(turns=(turn_draft("t2"),)))
+            # What is written and its commit go in one piece.
+            wire.cut = lambda data: left.pop() if b"second" in data and left else None
+            written = await put(user, Change(turns=(turn_draft("second"),)))
             assert left == []
             assert (written.turns, written.head) == ((2,), 2)
             answers = await user.read(log := Log(limit=9))
-            assert [entry.id for entry in answers[log]] == ["t1", "t2"]
+            assert [entry.id for entry in answers[log]] == ["t1", "second"]
 
 
 async def test_busy_connections_are_waited_for_and_then_named(server: PostgresServer) -> None:

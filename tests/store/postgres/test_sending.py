@@ -1,13 +1,18 @@
-"""What a pipeline sends: without waiting where the socket takes it, and all of it where the socket does not."""
+"""Batches of statements: sent without waiting where the socket takes them, whole where it does not, and what comes back."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
+import psycopg
 import pytest
 
 from recollect import Recollect, Turn
+from recollect.store.postgres.connections import Connections
+from recollect.store.postgres.reading import Statement
+from recollect.store.postgres.sending import Connection, send
 
 
 @pytest.fixture
@@ -39,3 +44,57 @@ async def test_more_than_the_socket_takes_is_waited_for_and_arrives_whole(postgr
         await memory.record([Turn("ana", "user", text) for text in texts])
         assert waits, "eight megabytes fit into no socket's buffer"
         assert [turn.text for turn in await memory.turns(user="ana", limit=100)] == texts
+
+
+@pytest.fixture
+async def connection(postgres_url: str) -> AsyncIterator[Connection]:
+    connections = Connections(postgres_url, pool_size=1, patience=10)
+    made = await connections.connect()
+    yield made
+    await made.close()
+
+
+def asking(sql: str, *, once: bool = False, **values: Any) -> Statement:
+    return Statement(sql, values, once=once)
+
+
+ADD = "select %(a)s::bigint + %(b)s::bigint"
+
+
+async def test_rows_come_back_in_the_order_of_their_statements(connection: Connection) -> None:
+    sums = [asking(ADD, a=n, b=10**n) for n in range(18)]
+    assert await send(connection, [*sums, asking("select where false"), asking("begin"), asking("commit")]) == [
+        *[[(n + 10**n,)] for n in range(18)], [], [], [],
+    ]  # fmt: skip
+
+
+async def test_a_statement_is_prepared_once_whatever_its_numbers(connection: Connection) -> None:
+    for n in range(5):
+        await send(connection, [asking(ADD, a=10**n, b=2**62), asking(f"select {n}::bigint", once=True)])
+    assert [sql for sql, _ in connection.prepared] == ["select $1::bigint + $2::bigint"]
+    [[(there,)]] = await send(connection, [asking("select count(*) from pg_prepared_statements")])
+    assert there == 2
+
+
+async def test_behind_an_error_nothing_is_run_and_the_connection_goes_on(connection: Connection) -> None:
+    divide = "select 1 / %(by)s::bigint"
+    await send(connection, [asking("create temp table said (n bigint)")])
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        await send(connection, [asking(divide, by=1), asking(divide, by=0), asking("insert into said values (1)")])
+    assert connection.info.pipeline_status == psycopg.pq.PipelineStatus.OFF
+    assert await send(connection, [asking(divide, by=1), asking("select * from said")]) == [[(1,)], []]
+
+
+async def test_a_value_that_cannot_be_sent_sends_nothing(connection: Connection) -> None:
+    with pytest.raises(psycopg.DataError):
+        await send(connection, [asking("select 1"), asking("select %(text)s::text", text="a\0b")])
+    assert connection.prepared == {}
+    assert await send(connection, [asking("select 1")]) == [[(1,)]]
+
+
+async def test_whoever_gives_up_leaves_a_connection_that_answers_to_the_next(connection: Connection) -> None:
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await send(connection, [asking("select pg_sleep(60)"), asking("select 1")])
+    assert connection.info.pipeline_status == psycopg.pq.PipelineStatus.OFF
+    assert await send(connection, [asking("select 2")]) == [[(2,)]]

@@ -16,9 +16,10 @@ from typing import Any, BinaryIO, cast
 
 from recollect import private
 from recollect.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
-from recollect.store.postgres.connections import Connection, query
+from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
 from recollect.store.postgres.migrating import applied
+from recollect.store.postgres.sending import Connection
 
 CONTENTS = "contents.json"
 _TABLES = (*CATALOG_TABLES, *USER_TABLES)

@@ -9,17 +9,18 @@ from uuid import UUID
 from recollect.clock import from_micros, micros
 from recollect.errors import Conflict
 from recollect.store.catalog import Document, UserKey
-from recollect.store.postgres.connections import Connection, Connections, query, run
+from recollect.store.postgres.connections import Connections
 from recollect.store.postgres.layout import APPLICATION
 from recollect.store.postgres.reading import Statement
 from recollect.store.postgres.rows import Fetched
+from recollect.store.postgres.sending import Connection, send
 from recollect.store.postgres.statements import statement
 from recollect.store.postgres.words import escape, unescape
 
-_BEGIN = query("begin isolation level read committed")
-_ROLE = query(f"set local role {APPLICATION}")
-_UNSYNCED = query("set local synchronous_commit = off")
-_COMMIT = query("commit")
+_BEGIN = Statement("begin isolation level read committed", {})
+_ROLE = Statement(f"set local role {APPLICATION}", {})
+_UNSYNCED = Statement("set local synchronous_commit = off", {})
+_COMMIT = Statement("commit", {})
 _ATTEMPTS = 50
 
 
@@ -95,15 +96,10 @@ class PostgresCatalog:
         return int((await self._run("count_users"))[0][0])
 
     async def _run(self, name: str, /, *, durable: bool = True, **values: Any) -> Fetched:
+        begun = (_BEGIN, _ROLE) if durable else (_BEGIN, _ROLE, _UNSYNCED)
+
         async def work(connection: Connection) -> Fetched:
-            async with connection.pipeline():
-                await connection.execute(_BEGIN)
-                await connection.execute(_ROLE)
-                if not durable:
-                    await connection.execute(_UNSYNCED)
-                [cursor] = await run(connection, [Statement(statement(name), values)])
-                await connection.execute(_COMMIT)
-            return await cursor.fetchall()
+            return (await send(connection, [*begun, Statement(statement(name), values), _COMMIT]))[-2]
 
         return await self._connections.persist(work)
 

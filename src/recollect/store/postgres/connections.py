@@ -10,52 +10,18 @@ without memory rather than late.
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, LiteralString, TypeVar, cast
 
 import psycopg
-from psycopg import AsyncConnection, AsyncRawCursor
-from psycopg.abc import PQGen
-from psycopg.pq.abc import PGconn
-from psycopg.waiting import Ready, Wait
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from recollect.store.postgres.faults import RETRIED, clear_errors, settings_of
 from recollect.store.postgres.layout import SCHEMA
-from recollect.store.postgres.reading import Statement
-from recollect.store.postgres.rows import Fetched
-from recollect.store.postgres.statements import numbered
+from recollect.store.postgres.sending import Connection
 
 T = TypeVar("T")
-
-
-class Connection(AsyncConnection[tuple[Any, ...]]):
-    """Sends without asking first. In a pipeline psycopg waits for the socket to take more, twice for each statement, and each
-    wait is a round of the event loop: seventy of them are a third of a context. A socket that has taken all so far needs none.
-    """
-
-    async def wait(self, gen: PQGen[T], *args: Any, **kwargs: Any) -> T:
-        return await super().wait(_eager(gen, self.pgconn), *args, **kwargs)
-
-
-def _eager(gen: PQGen[T], server: PGconn) -> PQGen[T]:
-    try:
-        asked = next(gen)
-        while True:
-            asked = gen.send(Ready.W if asked == Wait.RW and _taken(server) else (yield asked))
-    except StopIteration as ended:
-        return ended.value
-
-
-def _taken(server: PGconn) -> bool:
-    """Whether the socket has taken all; of a broken one, whoever sends finds out."""
-    try:
-        return server.flush() == 0
-    except psycopg.OperationalError:
-        return True
 
 
 # Every statement of a user is served by an index that the user leads, so one plan fits all: planning each call anew costs
@@ -70,7 +36,6 @@ _SESSION = {
     "statement_timeout": "60s",
     "jit": "off",
 }
-_PREPARED = 400
 _LOOK_EVERY = 1.0
 """Seconds between two looks at a server that is away."""
 _DEFAULTS = {"connect_timeout": "5", "application_name": "recollect", "tcp_user_timeout": "20000"}
@@ -120,10 +85,10 @@ class Connections:
             await pool.close()
 
     async def _configure(self, connection: Connection) -> None:
+        connection.prepare_threshold = None  # else the driver has the server forget what is prepared after a rollback
         lock_timeout = f"{int(self.patience * 1000)}ms"
         for name, value in {**_SESSION, "lock_timeout": lock_timeout}.items():
             await connection.execute("select set_config(%s, %s, false)", (name, value))
-        connection.prepared_max = _PREPARED
 
     @asynccontextmanager
     async def lend(self) -> AsyncGenerator[Connection, None]:
@@ -170,29 +135,3 @@ class Connections:
             return False
         await connection.close()
         return True
-
-
-async def run(connection: Connection, statements: Sequence[Statement]) -> list[AsyncRawCursor[tuple[Any, ...]]]:
-    """Sends prepared statements; inside a pipeline, without waiting for any of them."""
-    cursors: list[AsyncRawCursor[tuple[Any, ...]]] = []
-    for each in statements:
-        sql, names = numbered(each.sql)
-        cursor = AsyncRawCursor(connection)
-        await cursor.execute(query(sql), [each.values[name] for name in names], prepare=True, binary=True)
-        cursors.append(cursor)
-    return cursors
-
-
-async def apply(connection: Connection, statements: Sequence[Statement]) -> None:
-    """Runs statements whose rows nobody asks for; neighbours with the same text go as one with many values."""
-    for sql, group in groupby(statements, key=attrgetter("sql")):
-        values = [each.values for each in group]
-        cursor = connection.cursor()
-        if len(values) == 1:
-            await cursor.execute(query(sql), values[0], prepare=True)
-        else:
-            await cursor.executemany(query(sql), values)
-
-
-async def fetch(cursors: Sequence[AsyncRawCursor[tuple[Any, ...]]]) -> list[Fetched]:
-    return [await cursor.fetchall() for cursor in cursors]

@@ -1,7 +1,7 @@
 """What a PostgreSQL store says of itself."""
 
 from recollect.store.base import Health
-from recollect.store.postgres.connections import Connection, query
+from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import (
     APPLICATION,
     SCHEMA,
@@ -10,6 +10,7 @@ from recollect.store.postgres.layout import (
     migrations,
 )
 from recollect.store.postgres.migrating import newest
+from recollect.store.postgres.sending import Connection
 
 _FACTS = query(f"""
 select

@@ -14,8 +14,9 @@ from psycopg import errors, sql
 
 from recollect.errors import SchemaMismatch, StoreError, StoreUnavailable
 from recollect.store.postgres import layout
-from recollect.store.postgres.connections import Connection, query
+from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import APPLICATION, KINDS, SCHEMA, SEARCH, Migration
+from recollect.store.postgres.sending import Connection
 
 OLDEST_SERVER = 16
 OLDEST_VECTOR = (0, 7)

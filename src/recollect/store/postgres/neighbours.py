@@ -14,7 +14,8 @@ from psycopg import AsyncCursor
 
 from recollect.store.base import Match
 from recollect.store.bm25 import PLACES
-from recollect.store.postgres.connections import Connection, query
+from recollect.store.postgres.connections import query
+from recollect.store.postgres.sending import Connection
 from recollect.store.postgres.statements import statement
 
 Decode = Callable[[bytes], Sequence[float]]

@@ -44,7 +44,8 @@ def scored(found: Fetched) -> Scored:
     )
     norms = K1 * (1.0 - B + B * lengths / (stems / documents))
     first = int(seqs.min())
-    sums = np.bincount(seqs - first, weights=weights * ((frequencies * (K1 + 1.0)) / (frequencies + norms)))
+    gains = weights * ((frequencies * (K1 + 1.0)) / (frequencies + norms))
+    sums = np.bincount(seqs - first, weights=gains).astype(np.float64, copy=False)
     there = np.flatnonzero(sums)
     return Scored(there + first, sums[there])
 

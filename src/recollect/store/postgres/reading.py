@@ -55,11 +55,13 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`shape` names the columns of its rows where others have the same: such statements can go as one."""
+    """`shape` names the columns of its rows where others have the same: such statements can go as one. `once` is for a text
+    that is not worth remembering; it has no values."""
 
     sql: str
     values: Values
     shape: Shape | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 import psycopg
 
 from recollect.store.base import Scrubbed
-from recollect.store.postgres.connections import Connection, query
+from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import SCHEMA
+from recollect.store.postgres.sending import Connection
 
 Progress = Callable[[int, int], None]
 _SAMPLES = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")

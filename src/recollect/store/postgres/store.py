@@ -8,12 +8,13 @@ from recollect.store.catalog import UserKey
 from recollect.store.postgres import backup as backups
 from recollect.store.postgres import neighbours, scrubbing
 from recollect.store.postgres.catalog import PostgresCatalog
-from recollect.store.postgres.connections import Connection, Connections
+from recollect.store.postgres.connections import Connections
 from recollect.store.postgres.faults import clear_errors
 from recollect.store.postgres.inspection import inspect
 from recollect.store.postgres.migrating import migrate
 from recollect.store.postgres.neighbours import Vectors
 from recollect.store.postgres.reading import Person
+from recollect.store.postgres.sending import Connection
 from recollect.store.postgres.user import PostgresUserStore
 from recollect.store.postgres.words import embedder_id
 

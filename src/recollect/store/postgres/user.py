@@ -16,19 +16,20 @@ from recollect.errors import StoreUnavailable
 from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Match, Query, Written
 from recollect.store.catalog import UserKey
 from recollect.store.postgres import neighbours
-from recollect.store.postgres.connections import Connection, Connections, apply, fetch, query, run
+from recollect.store.postgres.connections import Connections
 from recollect.store.postgres.layout import APPLICATION
 from recollect.store.postgres.neighbours import Decode, Vectors
 from recollect.store.postgres.reading import Batch, Person, Statement
 from recollect.store.postgres.rows import Fetched
+from recollect.store.postgres.sending import Connection, send
 from recollect.store.postgres.statements import statement, wiping
 from recollect.store.postgres.words import embedder_id
 from recollect.store.postgres.writing import Locked, Plan, Present, asks_presence, plan, plan_restore
 
-_READ = query("begin isolation level repeatable read read only")
-_WRITE = query("begin isolation level read committed")
-_ROLE = query(f"set local role {APPLICATION}")
-_COMMIT = query("commit")
+_READ = Statement("begin isolation level repeatable read read only", {})
+_WRITE = Statement("begin isolation level read committed", {})
+_ROLE = Statement(f"set local role {APPLICATION}", {})
+_COMMIT = Statement("commit", {})
 
 Planning = Callable[[Connection, Locked, Answers], Awaitable[Plan | None]]
 
@@ -71,7 +72,7 @@ class PostgresUserStore:
             asked += [self._ask(name, ids=None) for name in ("turn_ids", "record_ids")]
 
         async def planning(connection: Connection, locked: Locked, answers: Answers) -> Plan | None:
-            there, *names = [frozenset(row[0] for row in found) for found in await _ask(connection, asked)]
+            there, *names = [frozenset(row[0] for row in found) for found in await send(connection, asked)]
             present = Present(turns=names[0], records=names[1]) if names else Present()
             if there >= {entry.seq for entry in entries}:
                 return None
@@ -81,13 +82,10 @@ class PostgresUserStore:
 
     async def wipe(self) -> None:
         erasing = [Statement(each, {"user": self._person.id}) for each in wiping()]
+        gone = self._ask("clear_hint"), self._ask("unregister")
 
         async def work(connection: Connection) -> None:
-            async with connection.pipeline():
-                await self._begin(connection, _WRITE)
-                await run(connection, [self._ask("lock_head"), *erasing])
-                await run(connection, [self._ask("clear_hint"), self._ask("unregister")])
-                await connection.execute(_COMMIT)
+            await send(connection, [*self._begun(_WRITE), self._ask("lock_head"), *erasing, *gone, _COMMIT])
 
         await self._connections.persist(work)
 
@@ -96,9 +94,9 @@ class PostgresUserStore:
         vectors = Vectors(self._person.id, embedder_id(embedder))
 
         async def work(connection: Connection) -> int:
-            await self._begin(connection, _WRITE)
+            await send(connection, self._begun(_WRITE))
             count = await neighbours.fill(connection, vectors, decode)
-            await connection.execute(_COMMIT)
+            await send(connection, [_COMMIT])
             return count
 
         total = 0
@@ -111,9 +109,9 @@ class PostgresUserStore:
         vectors = Vectors(self._person.id, embedder_id(embedder))
 
         async def work(connection: Connection) -> tuple[Match, ...]:
-            await self._begin(connection, _READ)
+            await send(connection, self._begun(_READ))
             found = await (await neighbours.nearest(connection, vectors, vector, limit=limit)).fetchall()
-            await connection.execute(_COMMIT)
+            await send(connection, [_COMMIT])
             return neighbours.ranked(found)
 
         return await self._connections.persist(work)
@@ -121,22 +119,18 @@ class PostgresUserStore:
     def _ask(self, name: str, /, **values: Any) -> Statement:
         return Statement(statement(name), {"user": self._person.id, **values})
 
-    async def _begin(self, connection: Connection, how: Any) -> None:
-        """Opens a transaction as the application role, for this user. Inside a pipeline: costs no round trip.
+    def _begun(self, how: Statement) -> tuple[Statement, ...]:
+        """What opens a transaction as the application role, for this user.
 
         `set local` is a statement, not a function call, because a sharded cluster passes only the statement on.
         """
-        await connection.execute(how)
-        await connection.execute(_ROLE)
-        await connection.execute(query(f"set local recollect.user_id = '{self._person.id}'"))
+        return how, _ROLE, Statement(f"set local recollect.user_id = '{self._person.id}'", {}, once=True)
 
     async def _read(self, statements: Sequence[Statement]) -> list[Fetched]:
+        begun = self._begun(_READ)
+
         async def work(connection: Connection) -> list[Fetched]:
-            async with connection.pipeline():
-                await self._begin(connection, _READ)
-                cursors = await run(connection, statements)
-                await connection.execute(_COMMIT)
-            return await fetch(cursors)
+            return (await send(connection, [*begun, *statements, _COMMIT]))[len(begun) : -1]
 
         return await self._connections.persist(work)
 
@@ -152,17 +146,15 @@ class PostgresUserStore:
     async def _attempt(self, connection: Connection, batch: Batch, planning: Planning) -> Written | None:
         """One transaction; None when it has to be tried again."""
         first = uuid4()
-        async with connection.pipeline():
-            await self._begin(connection, _WRITE)
-            await run(connection, [self._ask("create_head", mark=first)])
-            lock, *cursors = await run(connection, [self._ask("lock_head"), *batch.statements])
-        rows = await lock.fetchall()
+        begun = *self._begun(_WRITE), self._ask("create_head", mark=first)
+        sent = await send(connection, [*begun, self._ask("lock_head"), *batch.statements])
+        rows, *fetched = sent[len(begun) :]
         if not rows:
             # The user was wiped while this write waited for the lock.
             await connection.rollback()
             return None
         locked = Locked(*rows[0])
-        planned = await planning(connection, locked, batch.answers(await fetch(cursors)))
+        planned = await planning(connection, locked, batch.answers(fetched))
         if planned is None:
             await connection.rollback()
             return Written(turns=(), records=(), head=locked.seq)
@@ -170,9 +162,7 @@ class PostgresUserStore:
         if locked.mark == first:
             statements.append(self._ask("register", tenant=self._key.tenant, name=self._key.user))
         try:
-            async with connection.pipeline():
-                await apply(connection, statements)
-                await connection.execute(_COMMIT)
+            await send(connection, [*statements, _COMMIT])
         except psycopg.OperationalError as error:
             if connection.closed:
                 raise _UnknownOutcomeError(locked, planned.mark, planned.written) from error
@@ -180,9 +170,15 @@ class PostgresUserStore:
         return planned.written
 
     async def _outcome(self, unknown: _UnknownOutcomeError) -> Written | None:
-        """What became of a commit whose answer was lost: the user's mark tells, unless others wrote since."""
-        [rows] = await self._read([self._ask("mark")])
-        mark = rows[0][0] if rows else None
+        """What became of a commit whose answer was lost: the user's mark tells, unless others wrote since. The server may
+        still be at it, so this waits for the lock that it holds."""
+        begun = self._begun(_WRITE)
+
+        async def work(connection: Connection) -> Fetched:
+            return (await send(connection, [*begun, self._ask("lock_head"), _COMMIT]))[len(begun)]
+
+        rows = await self._connections.persist(work)
+        mark = Locked(*rows[0]).mark if rows else None
         if mark == unknown.mine:
             return unknown.written
         if mark == unknown.locked.mark or (mark is None and unknown.locked.seq == 0):
@@ -197,11 +193,4 @@ class PostgresUserStore:
         if change.erase is not None:
             asked.append(self._ask("turn_ids", ids=list(change.erase.turns)))
             asked.append(self._ask("record_ids", ids=list(change.erase.records)))
-        return Present(*(frozenset(row[0] for row in found) for found in await _ask(connection, asked)))
-
-
-async def _ask(connection: Connection, statements: Sequence[Statement]) -> list[Fetched]:
-    """Answers inside a transaction that is open already."""
-    async with connection.pipeline():
-        cursors = await run(connection, statements)
-    return await fetch(cursors)
+        return Present(*(frozenset(row[0] for row in found) for found in await send(connection, asked)))

@@ -45,9 +45,6 @@ from heads h
 where h.user_id = %(user)s
 for update
 
--- name: mark
-select h.mark from heads h where h.user_id = %(user)s
-
 -- name: live_ids
 -- Which of these ids have a live version.
 select t.id from turns t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]) and t.retired is null
