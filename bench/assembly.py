@@ -78,6 +78,7 @@ async def cold(folder: Path, user: str, *, at: datetime, rng: random.Random) -> 
     for _ in range(15):
         async with Recollect(folder) as memory:
             await memory.context(user="nobody", message="hello", at=at)
+            await memory.flush()
             begin = perf_counter()
             await memory.context(user=user, persona="nikita", message=sentence(rng, words=5), at=at)
             seconds.append(perf_counter() - begin)
