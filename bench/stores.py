@@ -10,8 +10,8 @@ Times hold for the machine and the moment; the processor time of a call, here an
 sizing needs. A context leaves its snapshot to be written behind the answer: that is over before the next call begins, as in
 a conversation, so it is in the processor's time and not in the call's.
 PostgreSQL is started on loopback with its data synced to disk; `RECOLLECT_TEST_POSTGRES` names another server, whose
-processor time is not seen. After each step its statistics are taken at once, as autovacuum does within a minute of such a
-load: plans that were made while the tables were empty are made anew.
+processor time is not seen. After each step it is vacuumed and its statistics are taken at once, as autovacuum does within a
+minute of such a load: plans that were made while the tables were empty are made anew.
 
     python -m bench.stores [--users 100,1000 --turns 1000 --own 10000 --big 100000 --samples 200]
 """
@@ -74,10 +74,11 @@ class Place:
         self.url = url
         self._server = server
 
-    def take_statistics(self) -> None:
+    def settle(self) -> None:
+        """Does what autovacuum would do within a minute, perhaps while something is measured."""
         if "://" in self.url:
             with psycopg.connect(self.url, autocommit=True) as owner:
-                owner.execute("analyze")
+                owner.execute("vacuum (analyze)")
 
     def server_time(self) -> float:
         """Seconds of processor time that the server's processes for its clients have taken so far."""
@@ -202,7 +203,7 @@ async def bench(backend: str, where: Place, sizes: Sizes) -> list[dict[str, obje
         first: dict[str, Cost] = {}
         for before, users in zip((0, *sizes.users), sizes.users, strict=False):
             await crowd(store, talk, start=before, end=users, turns=sizes.turns)
-            where.take_statistics()
+            where.settle()
             if not first:
                 await measured(
                     where, memory, talk, user="ana", samples=sizes.samples
