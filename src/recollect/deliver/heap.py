@@ -3,7 +3,8 @@
 glibc gives threads heaps of their own, up to eight for each core, and memory that one thread frees in its heap is not there
 for another. A store's threads open and close users' files all day, so each heap grows to its own high mark. With two heaps
 the process keeps what it needs once, and its threads, which Python runs one at a time, hardly wait for each other.
-What is free between two pieces in use stays with the process as well, unless it is asked for: once a minute it is given back.
+What is free between two pieces in use stays with the process as well, unless it is asked for: every few seconds it is given
+back.
 """
 
 import ctypes
@@ -14,13 +15,13 @@ from typing import Final
 
 HEAPS: Final = 2
 _M_ARENA_MAX: Final = -8
-_GIVES_BACK_SECONDS: Final = 60.0
+_GIVES_BACK_SECONDS: Final = 10.0
 
 
 @cache
 def lean() -> bool:
     """To be called before threads are started; False where the C library has no such settings."""
-    library = ctypes.CDLL(None)
+    library = _library()
     if not hasattr(library, "mallopt") or not hasattr(library, "malloc_trim"):
         return False
     threading.Thread(target=_keep_giving_back, name="recollect-heap", daemon=True).start()
@@ -29,7 +30,13 @@ def lean() -> bool:
 
 def give_back() -> None:
     """Returns what is free in the heaps to the system."""
-    ctypes.CDLL(None).malloc_trim(0)
+    _library().malloc_trim(0)
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """One for the process: each that is made brings a class of its own."""
+    return ctypes.CDLL(None)
 
 
 def _keep_giving_back() -> None:

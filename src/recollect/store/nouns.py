@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Any, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from recollect.store.base import Row, RowDraft, Vector
-from recollect.store.codec import KEPT, OFTEN
+from recollect.store.codec import OFTEN
 from recollect.text.slugs import slug, sound
 from recollect.types import (
     Entity,
@@ -42,6 +42,8 @@ PINNED, CORE, STANDING = "@pinned", "@core", "@standing"
 """Marks: kept among a row's entity references, so that a store finds these few memories without reading all of them.
 Entities carry `@name:…` and `@sound:…` for what they are called."""
 
+_KEPT = 256
+"""Nouns that are kept made: few, for records are written seldom, and a large cache would grow for hours before it is full."""
 _COMMON = frozenset(f.name for f in fields(Record))
 _SHARED = tuple(
     name for name in (f.name for f in fields(Record)) if name not in {"seq", "version", "retired", "retired_at"}
@@ -103,7 +105,7 @@ def _made(row: Row) -> Record:
     return cls(**values, seq=row.seq, version=row.version, retired=row.retired, retired_at=row.retired_at)
 
 
-_known = lru_cache(maxsize=KEPT)(_made)
+_known = lru_cache(maxsize=_KEPT)(_made)
 
 
 class Index(Protocol):

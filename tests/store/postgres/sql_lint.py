@@ -64,19 +64,14 @@ def problems(sql: str, *, pin: Pin | None = None) -> list[str]:
 
 
 def function_problems(script: str) -> list[str]:
-    """The same for the search functions: what they ask at once, and what they put together as text.
-
-    In the text, `%1$s` is the partition's number and `%2$s` the condition that names the user, whose id is `$1`.
-    """
+    """The same for the search functions, whose argument `p_user` is the user; a partition counts as its table."""
+    script = re.sub(r"\b(turns|records)_\d+\b", r"\1", script).replace(
+        "(t.user_id = p_user) is true", "t.user_id = p_user"
+    )
+    asked = re.findall(r"\b(?:begin|return query)\s+(select .*?);", script, re.DOTALL)
     found: list[str] = []
-    for body in re.findall(r"\$query\$(.*?)\$query\$", script, re.DOTALL):
-        wanted = ("t.user_id = $1", "(t.user_id = $1) is true")
-        found += [f"{mine} is not one of the conditions" for mine in wanted if f"'{mine}'" not in script]
-        text = body.replace("%1$s", "").replace("%2$s", "t.user_id = $1")
-        found += problems(text, pin=Pin(number=1))
-    for body in re.findall(r"\bbegin\s+(select .*?);", script, re.DOTALL):
-        text = re.sub(r"\binto [\w, ]+", "", body)
-        found += problems(text, pin=Pin(argument="p_user"))
+    for each in dict.fromkeys(asked):
+        found += problems(re.sub(r"\binto [\w, ]+", "", each), pin=Pin(argument="p_user"))
     return found
 
 

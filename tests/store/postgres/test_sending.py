@@ -8,6 +8,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from recollect import Recollect, Turn
 from recollect.store.postgres.connections import Connections
@@ -76,6 +78,18 @@ async def test_a_statement_is_prepared_once_whatever_its_numbers(connection: Con
     assert there == 2
 
 
+@given(
+    st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))),
+    st.lists(st.integers(-(2**63), 2**63 - 1)),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_lists_arrive_as_they_were_sent(connection: Connection, texts: list[str], numbers: list[int]) -> None:
+    texts += ["", "NULL", "{a,b}", '"', "\\", '\\"', "a, b", " a ", "\n", "ß ✓ 🎉"]
+    asked = asking("select %(texts)s::text[], %(numbers)s::bigint[]", texts=texts, numbers=numbers)
+    assert await send(connection, [asked]) == [[(texts, numbers)]]
+    assert len(connection.prepared) == 1
+
+
 async def test_behind_an_error_nothing_is_run_and_the_connection_goes_on(connection: Connection) -> None:
     divide = "select 1 / %(by)s::bigint"
     await send(connection, [asking("create temp table said (n bigint)")])
@@ -85,9 +99,10 @@ async def test_behind_an_error_nothing_is_run_and_the_connection_goes_on(connect
     assert await send(connection, [asking(divide, by=1), asking("select * from said")]) == [[(1,)], []]
 
 
-async def test_a_value_that_cannot_be_sent_sends_nothing(connection: Connection) -> None:
+@pytest.mark.parametrize(("kind", "value"), [("text", "a\0b"), ("text[]", ["a\0b"])])
+async def test_a_value_that_cannot_be_sent_sends_nothing(connection: Connection, kind: str, value: object) -> None:
     with pytest.raises(psycopg.DataError):
-        await send(connection, [asking("select 1"), asking("select %(text)s::text", text="a\0b")])
+        await send(connection, [asking("select 1"), asking(f"select %(value)s::{kind}", value=value)])
     assert connection.prepared == {}
     assert await send(connection, [asking("select 1")]) == [[(1,)]]
 

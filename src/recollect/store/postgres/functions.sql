@@ -12,7 +12,8 @@
 --
 -- The user's partition is named and the user compared so that no index can serve the comparison: where the planner knows
 -- too little of a table, it reads all rows of the user by another index and tests each of them (590 ms instead of 3 for
--- 10,000 turns). A sharded table has no partitions, and is told its user the plain way.
+-- 10,000 turns). A sharded table has no partitions, and is told its user the plain way. What stands between the two marks is
+-- written out once for each of them: a statement that is put together as text would be planned at every call.
 create or replace function match_turns(
     p_user uuid, p_words text[], p_queries tsquery[],
     p_any_persona boolean, p_persona text, p_any_lane boolean, p_lane text, p_known bigint
@@ -37,26 +38,23 @@ begin
     if not found then
         return;
     end if;
-    return query execute format(
-        $query$
-        select f.n, $2, $3, count(*),
+    -- each partition
+    if part = '{part}' then
+        return query
+        select f.n, all_documents, all_stems, count(*),
             string_agg(int8send((f.seq << 24) + f.length), '') filter (where f.shown),
             string_agg(int8send((f.seq << 24) + f.frequency), '') filter (where f.repeats and f.shown)
         from (
             select a.n, t.seq, t.length, t.repeats, cardinality(array_positions(t.words, a.word)) as frequency,
-                t.seq <= $6 and (t.retired is null or t.retired > $6)
-                    and ($7 or t.persona is not distinct from $8)
-                    and ($9 or t.lane is not distinct from $10) as shown
-            from unnest($4, $5) with ordinality as a (word, query, n)
-            join turns%1$s t on %2$s and array_to_tsvector(t.words) @@ a.query
+                t.seq <= p_known and (t.retired is null or t.retired > p_known)
+                    and (p_any_persona or t.persona is not distinct from p_persona)
+                    and (p_any_lane or t.lane is not distinct from p_lane) as shown
+            from unnest(p_words, p_queries) with ordinality as a (word, query, n)
+            join turns{part} t on {mine} and array_to_tsvector(t.words) @@ a.query
         ) f
-        group by f.n
-        $query$,
-        part,
-        case part when '' then 't.user_id = $1' else '(t.user_id = $1) is true' end
-    )
-    using p_user, all_documents, all_stems, p_words, p_queries, p_known, p_any_persona, p_persona, p_any_lane,
-        p_lane;
+        group by f.n;
+    end if;
+    -- end
 end
 $$;
 
@@ -84,26 +82,23 @@ begin
     if not found then
         return;
     end if;
-    return query execute format(
-        $query$
-        select f.n, $2, $3, count(*),
+    -- each partition
+    if part = '{part}' then
+        return query
+        select f.n, all_documents, all_stems, count(*),
             string_agg(int8send((f.seq << 24) + f.length), '') filter (where f.shown),
             string_agg(int8send((f.seq << 24) + f.frequency), '') filter (where f.repeats and f.shown)
         from (
             select a.n, t.seq, t.length, t.repeats, cardinality(array_positions(t.words, a.word)) as frequency,
-                t.status = 'ACTIVE' and (cardinality($11) = 0 or t.noun = any ($11))
-                    and t.seq <= $6 and (t.retired is null or t.retired > $6)
-                    and ($7 or t.persona is null or t.persona = $8)
-                    and ($9 or t.lane is not distinct from $10) as shown
-            from unnest($4, $5) with ordinality as a (word, query, n)
-            join records%1$s t on %2$s and array_to_tsvector(t.words) @@ a.query
+                t.status = 'ACTIVE' and (cardinality(p_nouns) = 0 or t.noun = any (p_nouns))
+                    and t.seq <= p_known and (t.retired is null or t.retired > p_known)
+                    and (p_any_persona or t.persona is null or t.persona = p_persona)
+                    and (p_any_lane or t.lane is not distinct from p_lane) as shown
+            from unnest(p_words, p_queries) with ordinality as a (word, query, n)
+            join records{part} t on {mine} and array_to_tsvector(t.words) @@ a.query
         ) f
-        group by f.n
-        $query$,
-        part,
-        case part when '' then 't.user_id = $1' else '(t.user_id = $1) is true' end
-    )
-    using p_user, all_documents, all_stems, p_words, p_queries, p_known, p_any_persona, p_persona, p_any_lane,
-        p_lane, p_nouns;
+        group by f.n;
+    end if;
+    -- end
 end
 $$;

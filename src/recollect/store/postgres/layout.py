@@ -7,6 +7,7 @@ user runs as: it sees the rows of the user named in `recollect.user_id` of its t
 The *search* role owns the two full-text functions and may read words of all users, but no text.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -55,6 +56,7 @@ _CONTENT = {
     "notes": ("name", "body"),
 }
 _WORD_INDEXES = ("turns_by_word", "records_by_word")
+_BRANCH = re.compile(r" *-- each partition\n(.*?) *-- end\n", re.DOTALL)
 _MINE = "user_id = (select nullif(current_setting('recollect.user_id', true), '')::uuid)"
 _MAINTENANCE = "(select current_setting('recollect.maintenance', true)) = 'on'"
 
@@ -151,8 +153,14 @@ def records_table() -> str:
     )
 
 
-def functions_script() -> str:
-    return (_PACKAGE / "functions.sql").read_text("utf-8")
+def functions_script(count: int = PARTITIONS) -> str:
+    """With a branch for each partition, and one for a table that is sharded instead."""
+    branches = [("", "t.user_id = p_user"), *((f"_{part}", "(t.user_id = p_user) is true") for part in range(count))]
+
+    def written_out(found: re.Match[str]) -> str:
+        return "".join(found[1].replace("{part}", part).replace("{mine}", mine) for part, mine in branches)
+
+    return _BRANCH.sub(written_out, (_PACKAGE / "functions.sql").read_text("utf-8"))
 
 
 def functions(schema: str = SCHEMA) -> list[str]:

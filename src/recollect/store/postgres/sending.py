@@ -11,9 +11,9 @@ more than reading all their rows.
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from psycopg import AsyncConnection, OperationalError
+from psycopg import AsyncConnection, DataError, OperationalError
 from psycopg.abc import Buffer, PQGen
-from psycopg.adapt import PyFormat, Transformer
+from psycopg.adapt import Dumper, PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, Format
 from psycopg.pq.abc import PGconn, PGresult
@@ -30,14 +30,30 @@ Signature = tuple[str, tuple[int, ...]]
 """A statement's text and the types of its parameters: what is prepared."""
 
 
+class _Array(Dumper):
+    """A list of texts or of whole numbers, whose type the statement tells. The driver's own way asks for each item's type and
+    searches each for what must be quoted, which took half the time of preparing a batch."""
+
+    def dump(self, obj: list[str] | list[int]) -> Buffer:
+        text = "{" + ",".join([str(item) if isinstance(item, int) else _quoted(item) for item in obj]) + "}"
+        if "\0" in text:
+            raise DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
+        return text.encode()
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 class Connection(AsyncConnection[tuple[Any, ...]]):
     """Remembers what its server has prepared. Whole numbers are sent as one type: otherwise a small and a large one would each
-    have a plan."""
+    have a plan; so are lists, full or empty."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.prepared: dict[Signature, bytes] = {}
         self.adapters.register_dumper(int, Int8BinaryDumper)
+        self.adapters.register_dumper(list, _Array)
 
 
 class _Message(NamedTuple):

@@ -66,6 +66,9 @@ class Backup(Protocol):
 
 
 class Connection(Protocol):
+    kept: dict[Any, Any]
+    """What its readers keep between two transactions; it goes when the connection goes."""
+
     def execute(self, statements: str, bindings: Bindings | None = None) -> Cursor: ...
     def executemany(self, statements: str, sequenceofbindings: Iterable[Bindings]) -> Cursor: ...
     def pragma(self, name: str, value: Value = None) -> Any: ...
@@ -78,6 +81,12 @@ class Connection(Protocol):
     def in_transaction(self) -> bool: ...
     def file_control(self, dbname: str, op: int, pointer: int) -> bool: ...
     def close(self) -> None: ...
+
+
+class _Connection(apsw.Connection):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.kept: dict[Any, Any] = {}
 
 
 def no_secret(digest: str, *, create: bool = False) -> bytes | None:
@@ -115,7 +124,7 @@ def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes
     plain = load_checksums()
     vfs = VFS if key is None else plain
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    connection = cast(Connection, apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS))
+    connection = cast(Connection, _Connection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS))
     try:
         connection.set_busy_timeout(BUSY_MILLISECONDS)
         if key is not None:
@@ -152,7 +161,7 @@ def close(connection: Connection) -> None:
 
 def in_memory() -> Connection:
     """An empty database that lives as long as its connection."""
-    return cast(Connection, apsw.Connection(":memory:", statementcachesize=_STATEMENTS))
+    return cast(Connection, _Connection(":memory:", statementcachesize=_STATEMENTS))
 
 
 def truncate_log(connection: Connection) -> bool:

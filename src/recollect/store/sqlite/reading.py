@@ -59,6 +59,10 @@ _TURNS = queries("turns")
 _RECORDS = queries("records")
 _BESIDE = queries("beside")
 
+_OF_RECORDS = (RecordsById, RecordsByKey, RecordList, RecordsByEntity)
+_MOST_KEPT = 32
+_MARK = object()
+
 LATEST = 2**62
 """Later than any log entry, and than any moment: "whatever is there now"."""
 _LAST_CHARACTER = "\U0010ffff"
@@ -67,6 +71,31 @@ _LAST_CHARACTER = "\U0010ffff"
 def answer(connection: Connection, asked: Iterable[Query[Any]]) -> Answers:
     """All answers, from the one state that the connection's transaction sees."""
     return Answers({query: _ANSWERS[type(query)](connection, query) for query in asked})
+
+
+def answer_again(connection: Connection, asked: Iterable[Query[Any]]) -> Answers:
+    """The same, in a transaction that only reads. What rests on records alone is kept until a record is written or ended,
+    by whomever: contexts ask for the same records turn after turn."""
+    kept, mark = connection.kept, connection.execute(_BESIDE["records_mark"]).fetchall()
+    if kept.get(_MARK) != mark:
+        kept.clear()
+        kept[_MARK] = mark
+    return Answers({query: _kept(connection, query) for query in asked})
+
+
+def _kept(connection: Connection, query: Query[Any]) -> Any:
+    ask = _ANSWERS[type(query)]
+    if not isinstance(query, _OF_RECORDS):
+        return ask(connection, query)
+    kept = connection.kept
+    if query in kept:
+        found = kept.pop(query)
+    else:
+        found = ask(connection, query)
+        if len(kept) > _MOST_KEPT:
+            del kept[next(one for one in kept if one is not _MARK)]
+    kept[query] = found
+    return found
 
 
 def head(connection: Connection, _: Head | None = None) -> int:

@@ -20,7 +20,7 @@ from recollect.store.sqlite.groups import Done, Groups, Job, commit
 from recollect.store.sqlite.layout import Layout, companions_of, sync_folder
 from recollect.store.sqlite.migrate import migrate, migrations, newest
 from recollect.store.sqlite.openfiles import OpenFiles
-from recollect.store.sqlite.reading import answer
+from recollect.store.sqlite.reading import answer, answer_again
 from recollect.store.sqlite.restoring import restore
 from recollect.store.sqlite.threads import Threads
 from recollect.store.sqlite.userfile import SharedUserFile, UserFile
@@ -158,7 +158,7 @@ class SqliteStore:
 
     def _read(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
         with self._files.borrow(key) as file:
-            found = file.read(lambda connection: answer(connection, queries))
+            found = file.read(lambda connection: answer_again(connection, queries))
         return found if found is not None else self._nobody.answer(queries)
 
     async def write(self, key: UserKey, work: Callable[[Connection], Done | Failed]) -> Any:

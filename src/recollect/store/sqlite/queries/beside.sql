@@ -6,6 +6,10 @@ SELECT max(
     coalesce((SELECT max(seq) FROM endings), 0)
 )
 
+-- name: records_mark
+-- Another one for every state of the records: writing one, ending one and erasing one are entries, and entries only rise.
+SELECT (SELECT max(seq) FROM records), (SELECT max(seq) FROM endings)
+
 -- name: endings
 -- Retirements and erasures, in order, for the log.
 SELECT seq, op, id, at FROM endings WHERE seq > :after ORDER BY seq LIMIT :limit
