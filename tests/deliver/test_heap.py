@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +55,19 @@ give_back()
 print(most, left, megabytes())
 """
 
+FROZEN = """
+import asyncio, gc
+from recollect.deliver.http.serving import application
+
+async def main():
+    app = application()
+    before = len(gc.get_objects())
+    async with app.router.lifespan_context(app):
+        print(before, len(gc.get_objects()), gc.get_freeze_count())
+
+asyncio.run(main())
+"""
+
 only_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has heaps for threads")
 
 
@@ -68,3 +83,11 @@ def test_what_is_free_between_pieces_in_use_is_given_back() -> None:
     most, left, after = map(float, done.stdout.split())
     assert left > most - 5, "freed, and still the process's"
     assert after < most - 30
+
+
+def test_the_collector_leaves_alone_what_a_service_starts_with(tmp_path: Path) -> None:
+    environment = {**os.environ, "RECOLLECT_DATA": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", FROZEN], capture_output=True, text=True, check=True, env=environment)
+    before, looked_through, left_alone = map(int, done.stdout.split())
+    assert left_alone > before * 0.9
+    assert looked_through < before / 100

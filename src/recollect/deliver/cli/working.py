@@ -69,6 +69,7 @@ def run(
 
         async def work() -> None:
             worker = await memory.engine.worker()
+            heap.settled()
             await worker.run(stop=stop, idle=idle, sweep_every=sweep)
 
         before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -60,6 +60,7 @@ def application() -> FastAPI:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:
         async with memory:
+            heap.settled()
             yield
 
     return create_app(memory, settings, lifespan=life)
