@@ -107,10 +107,9 @@ def queries(known: int | None) -> tuple[Query[Any], ...]:
         *(Window(limit=5, persona=persona, lane=lane, known=known) for persona in scopes for lane in scopes),
         *(TurnList(limit=5, after=2, session=session, known=known) for session in (None, "s1")),
         *(
-            Matches(stems=stems, target=target, limit=10, persona=persona, known=known)
+            Matches(stems=stems, target=target)
             for stems in (("fox", "日本"), ("tea", "o'clock", "hound"))
             for target in ("turn", "record")
-            for persona in scopes
         ),
         *(
             RecordList(noun="memory", limit=4, persona=persona, shared=shared, known=known)

@@ -34,17 +34,17 @@ from recollect.store.base import (
     ANY,
     Answers,
     Everything,
+    Matches,
     Query,
     RecordsBySeq,
     Scope,
-    Scored,
-    Scores,
     Traces,
     TurnsBySeq,
     UserStore,
     Vector,
 )
 from recollect.store.catalog import UserKey
+from recollect.store.matched import Matched
 from recollect.text.analyse import stems, words
 from recollect.text.temporal import ranges
 from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
@@ -111,11 +111,11 @@ class Ahead:
     speakers: int
     """How many were known: with a new one, the question is another."""
     question: Question | None = None
-    scores: tuple[Scores, ...] = ()
+    matches: tuple[Matches, ...] = ()
 
     @property
     def queries(self) -> tuple[Query[object], ...]:
-        return (self.traces, *self.scores)
+        return (self.traces, *self.matches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +203,7 @@ class Recaller:
         question = _question(held, search) if held.last is not None else None
         if question is None or (anchored and not question.alone):
             return Ahead(traces=traces, speakers=speakers)
-        return Ahead(traces=traces, speakers=speakers, question=question, scores=_scores(question, search))
+        return Ahead(traces=traces, speakers=speakers, question=question, matches=_asked(question, search))
 
     async def prepare(self, key: UserKey, ahead: Ahead) -> None:
         """Embeds the question and compares it with what is held while the store reads, if that takes no waiting."""
@@ -271,14 +271,14 @@ class Recaller:
 
     async def _find(self, key: UserKey, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Found:
         held = await self._cache.refresh(key, store, ahead.traces, read[ahead.traces])
-        question, scores = ahead.question, ahead.scores
+        question, matches = ahead.question, ahead.matches
         if question is None or len(held.speakers) != ahead.speakers:
             question = _question(held, search)
-            scores = _scores(question, search)
-            read = await store.read(*scores)
+            matches = _asked(question, search)
+            read = await store.read(*matches)
         question = replace(question, periods=ranges(search.text, now=search.now, zone=search.zone))
         lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
-        of_turns, of_records, of_near = (read[one] for one in scores)
+        of_turns, of_records, of_near = (read[one] for one in matches)
         vector, problem = await self._vector(question.text)
         found_turns: list[Ranked] = []
         if "turn" in search.kinds:
@@ -330,13 +330,13 @@ class Recaller:
         held: UserRows,
         columns: Columns,
         question: Question,
-        matches: Scored,
+        matches: Matched,
         search: Search,
         *,
         dots: Floats,
         lanes: frozenset[str],
         nouns: Sequence[str],
-        near: Scored | None = None,
+        near: Matched | None = None,
     ) -> list[Ranked]:
         matrix = columns.matrix
         if not len(matrix) or not nouns:
@@ -411,15 +411,15 @@ class UserRecall:
         return await self._recaller.recall(self._key, store, search, ahead, read, beside=beside)
 
 
-def _by_row(columns: Columns, matches: Scored) -> NDArray[np.float64]:
+def _by_row(columns: Columns, matches: Matched) -> NDArray[np.float64]:
     """What full text found, as a column: 0 where it found nothing."""
     scores = np.zeros(len(columns.matrix))
     places, there = columns.matrix.places(matches.seqs)
-    scores[places] = np.round(matches.scores[there], DECIMALS)
+    scores[places] = matches.scores[there]
     return scores
 
 
-def _without_vectors(columns: Columns, matches: Scored, *, skip: frozenset[int], limit: int) -> list[Ranked]:
+def _without_vectors(columns: Columns, matches: Matched, *, skip: frozenset[int], limit: int) -> list[Ranked]:
     """The best matches by words alone among what the embedder has not come to yet, in standard deviations."""
     waiting = ~columns.matrix.places(matches.seqs)[1]
     if not waiting.any():
@@ -467,15 +467,10 @@ def _question(held: UserRows, search: Search) -> Question:
     return understand(search.text, speakers=[name for name in held.speakers.texts() if name], anchor=search.anchor)
 
 
-def _scores(question: Question, search: Search) -> tuple[Scores, Scores, Scores]:
+def _asked(question: Question, search: Search) -> tuple[Matches, Matches, Matches]:
     """What to ask full text for, of turns and of records, and related words of turns."""
-    stems, persona, known = question.stems, search.persona, search.known
-    turns = Scores(
-        stems=stems if "turn" in search.kinds else (), target="turn", persona=persona, lane=search.lane, known=known
-    )
-    records = Scores(
-        stems=stems if search.sides else (), target="record", nouns=search.sides, persona=persona, known=known
-    )
+    turns = Matches(stems=question.stems if "turn" in search.kinds else (), target="turn")
+    records = Matches(stems=question.stems if search.sides else (), target="record")
     return turns, records, replace(turns, stems=question.related if turns.stems and search.weights.related else ())
 
 

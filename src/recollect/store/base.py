@@ -14,12 +14,10 @@ the order of the change. A version is visible at entry `known` when `seq <= know
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
 from recollect.store.catalog import Catalog, UserKey
+from recollect.store.matched import Matched
 from recollect.store.traced import Traced
 from recollect.types import Json, Origin, Part, RecordKind, Role, StoredTurn
 
@@ -202,48 +200,14 @@ class RecordsBySource(Query[tuple[Row, ...]]):
     history: bool = False
 
 
-class Match(NamedTuple):
-    """A full-text match: BM25 with this user's own statistics, k1 1.2, b 0.75, rounded to 1e-6; higher is better."""
-
-    seq: int
-    score: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matches(Query[tuple[Match, ...]]):
-    """The best full-text matches among visible turns or visible ACTIVE records, best first, ties by seq (older first).
-
-    A turn or record matches when it holds any of the stems. For records, `persona` also lets through what belongs to none.
+class Matches(Query[Matched]):
+    """Every version of a turn, or of a record, that holds any of the stems, live or not, whatever its persona and lane.
+    Readers filter: they hold what they filter by, and looking up each of a thousand matches costs more than finding them.
     """
 
     stems: tuple[str, ...]
     target: Literal["turn", "record"]
-    nouns: tuple[RecordKind, ...] = ()
-    persona: Scope = ANY
-    lane: Scope = ANY
-    limit: int
-    known: int | None = None
-
-
-class Scored(NamedTuple):
-    """Entries, and the BM25 of each."""
-
-    seqs: NDArray[np.int64]
-    scores: NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scores(Query[Scored]):
-    """Everything that `Matches` would find without a limit, in no order and not rounded, as arrays for a reader who ranks
-    them. A store may leave the filters to that reader: looking up each of a thousand matches costs more than finding them.
-    """
-
-    stems: tuple[str, ...]
-    target: Literal["turn", "record"]
-    nouns: tuple[RecordKind, ...] = ()
-    persona: Scope = ANY
-    lane: Scope = ANY
-    known: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,8 +33,6 @@ from recollect.store.base import (
     Query,
     Row,
     RowDraft,
-    Scored,
-    Scores,
     Scrubbed,
     Store,
     StoredSnapshot,
@@ -183,14 +181,14 @@ def opened(query: Query[Any], answer: Any, seal: Seal) -> Any:
     """An answer of the database as the caller should see it."""
     if isinstance(query, Blobs):
         return {name: seal.open(text, "blob") for name, text in answer.items()}
-    if not isinstance(answer, tuple) or isinstance(answer, Scored):
+    if not isinstance(answer, tuple):
         return answer
     values = cast("tuple[Any, ...]", answer)
     return tuple(_OPENERS[type(value)](value, seal) if type(value) in _OPENERS else value for value in values)
 
 
 def _asked(query: Query[Any], seal: Seal) -> Query[Any]:
-    return replace(query, stems=tuple(map(seal.word, query.stems))) if isinstance(query, Matches | Scores) else query
+    return replace(query, stems=tuple(map(seal.word, query.stems))) if isinstance(query, Matches) else query
 
 
 # --- the stores ----------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ USERS = [UserKey("default", f"user {number}") for number in range(5)]
 QUERIES: tuple[Query[object], ...] = (
     Log(limit=1_000),
     Window(limit=99),
-    Matches(stems=("fox",), target="turn", limit=9),
+    Matches(stems=("fox",), target="turn"),
     Notes(prefix=""),
 )
 

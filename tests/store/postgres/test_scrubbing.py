@@ -87,7 +87,7 @@ async def test_nothing_of_what_was_erased_is_left(server: PostgresServer) -> Non
         assert (await store.scrub(progress=note)).left == ()
         assert seen[-1][0] == seen[-1][1] > 0
         answers = await store.user(BOB).read(
-            window := Window(limit=999), found := Matches(stems=("plain",), target="turn", limit=999)
+            window := Window(limit=999), found := Matches(stems=("plain",), target="turn")
         )
         assert (len(answers[window]), len(answers[found])) == (300, 300)
         gone = TurnsById(ids=("t1",), history=True)

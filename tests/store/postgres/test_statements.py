@@ -160,7 +160,7 @@ async def test_the_sharded_schema_is_the_same_schema(empty_database: str) -> Non
     store = PostgresStore(empty_database)
     await store.open()
     written = await put(store.user(UserKey("default", "ana")), Change(turns=(turn_draft("t1", "fox"),)))
-    found = Matches(stems=("fox",), target="turn", limit=1)
+    found = Matches(stems=("fox",), target="turn")
     assert [match.seq for match in (await store.user(UserKey("default", "ana")).read(found))[found]] == [1]
     assert (written.head, (await store.health()).problems) == (1, ())
     await store.close()

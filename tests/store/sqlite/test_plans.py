@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from recollect.store.base import (
-    ANY,
     Head,
     Matches,
     Query,
@@ -45,7 +44,7 @@ HOT: dict[Query[Any], str] = {
     RecordsByKey(noun="state", keys=("a",), known=5): "records_ended",
     RecordsByEntity(noun="memory", refs=("person:a",), limit=9): "record_entities USING PRIMARY KEY",
     RecordsBySource(turns=("a",)): "record_sources USING PRIMARY KEY",
-    Matches(stems=("a",), target="turn", persona=ANY, limit=9): "VIRTUAL TABLE INDEX",
+    Matches(stems=("a",), target="turn"): "VIRTUAL TABLE INDEX",
     Traces(embedder="e", after=0, limit=9): "INTEGER PRIMARY KEY",
 }
 SCANNED = ("SCAN turns", "SCAN records", "SCAN traces", "SCAN trace_pages")

@@ -36,11 +36,11 @@ USER_TABLES = (
 CATALOG_TABLES = ("users", "hints", "documents")
 FUNCTIONS = ("match_turns", "match_records")
 
-# What the search role may see of a row: enough to rank and filter, nothing to read.
+# What the search role may see of a row: enough to rank, nothing to read.
 _SEARCH_COLUMNS = {
     "heads": ("tableoid", "user_id", "turn_documents", "turn_stems", "record_documents", "record_stems"),
-    "turns": ("user_id", "seq", "retired", "length", "repeats", "words", "persona", "lane"),
-    "records": ("user_id", "seq", "retired", "length", "repeats", "words", "persona", "lane", "noun", "status"),
+    "turns": ("user_id", "seq", "length", "repeats", "words"),
+    "records": ("user_id", "seq", "length", "repeats", "words"),
 }
 # What a user said, or what is made of it. The planner needs no statistics of it, and would keep samples of the values
 # where no erasure reaches them.

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from psycopg import AsyncCursor
 
-from recollect.store.base import Match
 from recollect.store.bm25 import PLACES
+from recollect.store.matched import Match
 from recollect.store.postgres.connections import query
 from recollect.store.postgres.sending import Connection
 from recollect.store.postgres.statements import statement

@@ -8,46 +8,34 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.base import Match, Scored
 from recollect.store.bm25 import K1, PLACES, B, idf
+from recollect.store.matched import NOTHING, Matched
 from recollect.store.postgres.rows import Fetched
 
 _PACKED = np.dtype(">i8")
 _BITS = 24
 """Of a packed integer, for the length or the frequency; the rest are the entry's. No text has so many words."""
-NOTHING_SCORED = Scored(np.zeros(0, np.int64), np.zeros(0))
 
 
-def ranked(found: Fetched, *, limit: int) -> tuple[Match, ...]:
-    """The best matches, best first."""
-    seqs, scores = scored(found)
-    order = np.lexsort((seqs, -np.round(scores, PLACES)))[:limit]
-    return tuple(
-        Match(seq, round(score, PLACES))
-        for seq, score in zip(seqs[order].tolist(), scores[order].tolist(), strict=True)
-    )
-
-
-def scored(found: Fetched) -> Scored:
+def matched(found: Fetched) -> Matched:
     """Every entry that holds a word, once, with the sum of its gains."""
-    held = [row for row in found if row[4] is not None]
-    if not held:
-        return NOTHING_SCORED
-    _, documents, stems, *_ = held[0]
-    seqs, lengths = _unpacked(row[4] for row in held)
-    repeating, times = _unpacked(row[5] for row in held if row[5] is not None)
+    if not found:
+        return NOTHING
+    _, documents, stems, *_ = found[0]
+    seqs, lengths = _unpacked(row[4] for row in found)
+    repeating, times = _unpacked(row[5] for row in found if row[5] is not None)
     frequencies = np.ones(len(seqs))
     frequencies[np.isin(seqs, repeating)] = times  # these come in the order of the same rows
     weights = np.repeat(
-        [idf(documents=documents, holding=row[3]) for row in held],
-        [len(row[4]) // _PACKED.itemsize for row in held],
+        [idf(documents=documents, holding=row[3]) for row in found],
+        [len(row[4]) // _PACKED.itemsize for row in found],
     )
     norms = K1 * (1.0 - B + B * lengths / (stems / documents))
     first = int(seqs.min())
     gains = weights * ((frequencies * (K1 + 1.0)) / (frequencies + norms))
     sums = np.bincount(seqs - first, weights=gains).astype(np.float64, copy=False)
     there = np.flatnonzero(sums)
-    return Scored(there + first, sums[there])
+    return Matched(there + first, np.round(sums[there], PLACES))
 
 
 def _unpacked(packed: Iterable[bytes]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

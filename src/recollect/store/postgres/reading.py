@@ -17,8 +17,9 @@ from recollect.store import base
 from recollect.store.base import Answers, Everything, Query, Scope
 from recollect.store.bm25 import distinct
 from recollect.store.codec import erased_name
+from recollect.store.matched import NOTHING
 from recollect.store.postgres import rows
-from recollect.store.postgres.ranking import NOTHING_SCORED, ranked, scored
+from recollect.store.postgres.ranking import matched
 from recollect.store.postgres.rows import Fetched, Values
 from recollect.store.postgres.statements import (
     RECORD_COLUMNS,
@@ -224,36 +225,12 @@ def _records_by_source(query: base.RecordsBySource, person: Person) -> Question:
 
 
 def _matches(query: base.Matches, person: Person) -> Question:
-    ask = _holding(query, person)
-    if ask is None or query.limit <= 0:
-        return Question((), lambda _: ())
-    return Question((ask,), lambda fetched: ranked(fetched[0], limit=query.limit))
-
-
-def _scores(query: base.Scores, person: Person) -> Question:
-    ask = _holding(query, person)
-    if ask is None:
-        return Question((), lambda _: NOTHING_SCORED)
-    return Question((ask,), lambda fetched: scored(fetched[0]))
-
-
-def _holding(query: base.Matches | base.Scores, person: Person) -> Statement | None:
-    """What holds any of the words; None without a word."""
     words = [word(stem, mark=person.mark) for stem in distinct(query.stems)]
     if not words:
-        return None
-    values: Values = {
-        "user": person.id,
-        "words": words,
-        "queries": [asking(each) for each in words],
-        "any_persona": isinstance(query.persona, Everything),
-        "any_lane": isinstance(query.lane, Everything),
-        "known": ALWAYS if query.known is None else query.known,
-    }
-    if query.target == "record":
-        values["nouns"] = list(query.nouns)
+        return Question((), lambda _: NOTHING)
+    values: Values = {"user": person.id, "words": words, "queries": [asking(each) for each in words]}
     sql = statement("match_turns" if query.target == "turn" else "match_records")
-    return Statement(sql, values | _names(query.persona, query.lane), "match")
+    return Question((Statement(sql, values, "match"),), lambda fetched: matched(fetched[0]))
 
 
 def _traces(query: base.Traces, person: Person) -> Question:
@@ -359,7 +336,6 @@ _TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
     base.RecordsByEntity: _records_by_entity,
     base.RecordsBySource: _records_by_source,
     base.Matches: _matches,
-    base.Scores: _scores,
     base.Traces: _traces,
     base.Untraced: _untraced,
     base.Log: _log,

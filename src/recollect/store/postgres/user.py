@@ -13,8 +13,9 @@ from uuid import UUID, uuid4
 import psycopg
 
 from recollect.errors import StoreUnavailable
-from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Match, Query, Written
+from recollect.store.base import NOTHING, Answers, Change, Decide, LogEntry, Query, Written
 from recollect.store.catalog import UserKey
+from recollect.store.matched import Match
 from recollect.store.postgres import neighbours
 from recollect.store.postgres.connections import Connections
 from recollect.store.postgres.layout import APPLICATION

@@ -36,7 +36,6 @@ from recollect.store.base import (
     RecordsBySource,
     Row,
     Scope,
-    Scores,
     SnapshotList,
     SnapshotsById,
     StoredSnapshot,
@@ -50,7 +49,7 @@ from recollect.store.base import (
 from recollect.store.codec import erased_name
 from recollect.store.sqlite import rows
 from recollect.store.sqlite.driver import Connection, Value
-from recollect.store.sqlite.fulltext import matches, scores
+from recollect.store.sqlite.fulltext import matches
 from recollect.store.sqlite.sql import queries, under
 from recollect.store.sqlite.traces import traces, untraced
 from recollect.types import StoredTurn
@@ -322,7 +321,6 @@ _ANSWERS: dict[type[Query[Any]], Callable[[Connection, Any], Any]] = {
     RecordsByEntity: _records_by_entity,
     RecordsBySource: _records_by_source,
     Matches: matches,
-    Scores: scores,
     Traces: traces,
     Untraced: untraced,
     Log: _log,

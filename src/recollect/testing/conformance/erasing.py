@@ -83,8 +83,8 @@ class ErasingConformance:
         answers = await user.read(*expected)
         assert {query: ids(answers[query]) for query in expected} == expected
         blobs, notes = Blobs(hashes=("h1", "h2")), Notes(prefix="n")
-        words = Matches(stems=("secret", "fox", "plain"), target="turn", limit=9, known=4)
-        facts = Matches(stems=("secret", "plain"), target="record", limit=9, known=4)
+        words = Matches(stems=("secret", "fox", "plain"), target="turn")
+        facts = Matches(stems=("secret", "plain"), target="record")
         traces, untraced = Traces(embedder="static", after=0, limit=9), Untraced(embedder="static", limit=9)
         answers = await user.read(blobs, notes, words, facts, traces, untraced, Counts(), log := Log(limit=99))
         assert dict(answers[blobs]) == {"h2": "plain"}
@@ -117,7 +117,7 @@ class ErasingConformance:
         await put(user, Change(turns=(*kept, *gone)))
         await put(user, Change(erase=Erasure(turns=tuple(draft.id for draft in gone)), retired_at=moment(1)))
         await put(fresh, Change(turns=kept))
-        query = Matches(stems=("fox", "2"), target="turn", limit=9)
+        query = Matches(stems=("fox", "2"), target="turn")
         assert (await user.read(query))[query] == (await fresh.read(query))[query]
 
     async def test_erasing_and_writing_may_be_one_change(self, store: Store) -> None:

@@ -88,8 +88,8 @@ class LogConformance:
             RecordList(noun="memory", limit=9),
             RecordsByEntity(noun="memory", refs=("person:ana",), limit=9, known=4),
             RecordsBySource(turns=("t1",), history=True),
-            Matches(stems=("hound", "fox"), target="turn", limit=9),
-            Matches(stems=("hound", "fox"), target="record", limit=9),
+            Matches(stems=("hound", "fox"), target="turn"),
+            Matches(stems=("hound", "fox"), target="record"),
         )
         original, restored = await user.read(*queries), await copy.read(*queries)
         assert [restored[query] for query in queries] == [original[query] for query in queries]

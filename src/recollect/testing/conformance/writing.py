@@ -36,7 +36,7 @@ EMPTY_QUERIES = (
     Window(limit=9),
     TurnList(limit=9),
     RecordList(noun="memory", limit=9),
-    Matches(stems=("fox",), target="turn", limit=9),
+    Matches(stems=("fox",), target="turn"),
     Traces(embedder="static", after=0, limit=9),
     Log(limit=9),
     Cursors(),
@@ -190,7 +190,7 @@ class WritingConformance:
                 TurnsById(ids=("t1",)),
                 RecordList(noun="memory", limit=9),
             )
-            found = Matches(stems=("fox",), target="turn", limit=9)
+            found = Matches(stems=("fox",), target="turn")
             traces = Traces(embedder="static", after=0, limit=9)
             answers = await store.user(key).read(found, traces, *texts)
             for query in texts:

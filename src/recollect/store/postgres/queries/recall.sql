@@ -1,21 +1,15 @@
 -- What ranking reads: full-text matches and traces.
 
 -- name: match_turns
--- For each word that is held: its number, how many versions hold it, and those that pass the filters as packed integers.
+-- For each word that is held: its number, how many versions hold it, and these as packed integers.
 select m.n, m.documents, m.stems, m.holding, m.lengths, m.frequencies
-from match_turns(
-    %(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[],
-    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s
-) m
+from match_turns(%(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[]) m
 order by m.n
 
 -- name: match_records
 -- The same for records.
 select m.n, m.documents, m.stems, m.holding, m.lengths, m.frequencies
-from match_records(
-    %(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[], %(nouns)s::text[],
-    %(any_persona)s, %(persona)s, %(any_lane)s, %(lane)s, %(known)s
-) m
+from match_records(%(user)s, %(words)s::text[], %(queries)s::text[]::tsquery[]) m
 order by m.n
 
 -- name: traces
