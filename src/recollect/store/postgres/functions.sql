@@ -1,4 +1,4 @@
--- Full-text search behind the wall.
+-- Full-text search behind the wall: one function for turns and one for records, which differ by {target} alone.
 --
 -- A row-level policy keeps the planner from using an inverted index, because the operators of full text could leak what
 -- they see; a user of 100,000 turns would wait 45 ms instead of 2. So these two functions run as the role
@@ -13,7 +13,7 @@
 -- too little of a table, it reads all rows of the user by another index and tests each of them (590 ms instead of 3 for
 -- 10,000 turns). A sharded table has no partitions, and is told its user the plain way. What stands between the two marks is
 -- written out once for each of them: a statement that is put together as text would be planned at every call.
-create or replace function match_turns(
+create or replace function match_{target}s(
     p_user uuid, p_words text[], p_queries tsquery[]
 ) returns table (
     n bigint, documents bigint, stems bigint, holding bigint, lengths bytea, frequencies bytea
@@ -28,10 +28,10 @@ declare
     all_documents bigint;
     all_stems bigint;
 begin
-    select substr(h.tableoid::regclass::text, length('heads') + 1), h.turn_documents, h.turn_stems
+    select substr(h.tableoid::regclass::text, length('heads') + 1), h.{target}_documents, h.{target}_stems
     into part, all_documents, all_stems
     from heads h
-    where h.user_id = p_user and h.turn_documents > 0
+    where h.user_id = p_user and h.{target}_documents > 0
         and p_user = nullif(current_setting('recollect.user_id', true), '')::uuid;
     if not found then
         return;
@@ -43,44 +43,7 @@ begin
             string_agg(int8send((t.seq << 24) + t.length), ''),
             string_agg(int8send((t.seq << 24) + cardinality(array_positions(t.words, a.word))), '') filter (where t.repeats)
         from unnest(p_words, p_queries) with ordinality as a (word, query, n)
-        join turns{part} t on {mine} and array_to_tsvector(t.words) @@ a.query
-        group by a.n;
-    end if;
-    -- end
-end
-$$;
-
-create or replace function match_records(
-    p_user uuid, p_words text[], p_queries tsquery[]
-) returns table (
-    n bigint, documents bigint, stems bigint, holding bigint, lengths bytea, frequencies bytea
-)
-language plpgsql stable security definer
-set search_path = recollect, pg_temp
-set enable_seqscan = off
-as $$
-#variable_conflict use_column
-declare
-    part text;
-    all_documents bigint;
-    all_stems bigint;
-begin
-    select substr(h.tableoid::regclass::text, length('heads') + 1), h.record_documents, h.record_stems
-    into part, all_documents, all_stems
-    from heads h
-    where h.user_id = p_user and h.record_documents > 0
-        and p_user = nullif(current_setting('recollect.user_id', true), '')::uuid;
-    if not found then
-        return;
-    end if;
-    -- each partition
-    if part = '{part}' then
-        return query
-        select a.n, all_documents, all_stems, count(*),
-            string_agg(int8send((t.seq << 24) + t.length), ''),
-            string_agg(int8send((t.seq << 24) + cardinality(array_positions(t.words, a.word))), '') filter (where t.repeats)
-        from unnest(p_words, p_queries) with ordinality as a (word, query, n)
-        join records{part} t on {mine} and array_to_tsvector(t.words) @@ a.query
+        join {target}s{part} t on {mine} and array_to_tsvector(t.words) @@ a.query
         group by a.n;
     end if;
     -- end

@@ -154,13 +154,14 @@ def records_table() -> str:
 
 
 def functions_script(count: int = PARTITIONS) -> str:
-    """With a branch for each partition, and one for a table that is sharded instead."""
+    """Both functions, with a branch for each partition, and one for a table that is sharded instead."""
     branches = [("", "t.user_id = p_user"), *((f"_{part}", "(t.user_id = p_user) is true") for part in range(count))]
 
     def written_out(found: re.Match[str]) -> str:
         return "".join(found[1].replace("{part}", part).replace("{mine}", mine) for part, mine in branches)
 
-    return _BRANCH.sub(written_out, (_PACKAGE / "functions.sql").read_text("utf-8"))
+    script = _BRANCH.sub(written_out, (_PACKAGE / "functions.sql").read_text("utf-8"))
+    return "\n".join(script.replace("{target}", target) for target in ("turn", "record"))
 
 
 def functions(schema: str = SCHEMA) -> list[str]:
