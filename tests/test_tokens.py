@@ -68,6 +68,19 @@ def test_a_model_name_gives_its_family(name: str, family: str) -> None:
 
 def test_a_family_is_loaded_once() -> None:
     assert tokenizer("o200k") is tokenizer("o200k")
+    assert tokenizer() is tokenizer("o200k")
+
+
+def test_only_what_a_context_may_show_again_is_remembered() -> None:
+    counter = tokenizer("o200k")
+    remembered = counter._counted  # pyright: ignore[reportPrivateUsage]
+    remembered.clear()
+    assert counter.turn("a turn is counted when it is written") == counter.count_once(
+        "a turn is counted when it is written"
+    )
+    assert not remembered
+    assert counter.count("- a line of a context") == counter.count_once("- a line of a context")
+    assert len(remembered) == 1
 
 
 def test_an_unknown_family_is_estimated_and_warned_about() -> None:

@@ -104,20 +104,21 @@ class Tokenizer:
         return REQUEST
 
     def count(self, text: str) -> int:
-        """Tokens of a text by itself. Text that has no UTF-8 form is counted as if each bad code point were
-        three.
-        """
+        """Tokens of a text by itself, remembered for the next time."""
         if len(text) > _SHORT:
-            return self._count(text)
+            return self.count_once(text)
         name = hash(text), len(text)
         known = self._counted.get(name)
         if known is None:
             if len(self._counted) >= _MOST_COUNTED:
                 self._counted.clear()
-            known = self._counted[name] = self._count(text)
+            known = self._counted[name] = self.count_once(text)
         return known
 
-    def _count(self, text: str) -> int:
+    def count_once(self, text: str) -> int:
+        """The same for a text that will not come again. Text that has no UTF-8 form is counted as if each bad code point
+        were three.
+        """
         try:
             tokens = len(self._vocabulary.encode_ordinary(text))
         except UnicodeEncodeError:
@@ -134,24 +135,34 @@ class Tokenizer:
         """Tokens of a part of a turn, with what surrounds it in a chat format."""
         match part:
             case ToolCall():
-                return CALL + self.count(part.id) + self.count(part.name) + self.count(part.args)
+                return CALL + self.count_once(part.id) + self.count_once(part.name) + self.count_once(part.args)
             case ToolReturn():
-                return MESSAGE + CALL + self.count(part.id) + self.count(part.name) + self.count(part.content)
+                return (
+                    MESSAGE
+                    + CALL
+                    + self.count_once(part.id)
+                    + self.count_once(part.name)
+                    + self.count_once(part.content)
+                )
             case Thinking():
-                return MESSAGE + self.count(part.text)
+                return MESSAGE + self.count_once(part.text)
             case Media():
-                return self.count(part.caption)
+                return self.count_once(part.caption)
 
     def turn(self, text: str, parts: Iterable[Part] = ()) -> int:
         """Tokens of a turn's text and parts, the number that is stored with it."""
-        return self.count(text) + sum(self.part(part) for part in parts)
+        return self.count_once(text) + sum(self.part(part) for part in parts)
 
 
-@lru_cache(maxsize=64)
 def tokenizer(family: str = "o200k") -> Tokenizer:
     """The tokenizer of a family, or of a model by its name (`gpt-4o`, `anthropic:claude-…`). Loaded on first
     use.
     """
+    return _opened(family)
+
+
+@lru_cache(maxsize=64)
+def _opened(family: str) -> Tokenizer:
     name = family.strip().lower()
     if not name:
         raise InvalidInput(f"tokenizer family {family!r} is empty; use one of {', '.join(families())}")

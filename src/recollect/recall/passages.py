@@ -126,4 +126,4 @@ def _bounded(sentence: str) -> Iterator[str]:
 
 
 def _tokens(text: str) -> int:
-    return tokenizer().count(text)
+    return tokenizer().count_once(text)
