@@ -19,9 +19,9 @@ from recollect.text.analyse import stems
 from recollect.types import StoredTurn, Summary
 
 LANES = 40
-TODAY = 40
 SPARE = 2
-"""So many times what a recipe shows of today's turns are candidates: some repeat what the context holds elsewhere."""
+"""So many times what a recipe shows of today's turns are candidates: some repeat what the context holds elsewhere. Twice as
+many are read, for some are a tool's."""
 CONFIDENT_STEMS = 2
 """A message of fewer words than this is never taken to be about another lane."""
 
@@ -48,8 +48,9 @@ def beyond(material: Material, recipe: Recipe, *, running: Running, known: int |
     if recipe.history.keep_first and running.chain:
         session, most = running.chain[-1], recipe.history.keep_first
         firsts = TurnList(persona=persona, lane=lane, session=session, limit=most, known=known)
-    if _todays(recipe) and recipe.history.delivery != "moments":
-        today = TurnList(persona=persona, lane=lane, since=begin, until=material.now, limit=TODAY, known=known)
+    if (few := _todays(recipe)) and recipe.history.delivery != "moments":
+        most = 2 * SPARE * few
+        today = TurnList(persona=persona, lane=lane, since=begin, until=material.now, limit=most, known=known)
     if recipe.limits.other_lanes and "other_lanes" in recipe.order:
         lanes = RecordList(noun="summary", persona=persona, key_prefix="lane:", limit=LANES, known=known)
     return Beyond(begin=begin, firsts=firsts, today=today, lanes=lanes)

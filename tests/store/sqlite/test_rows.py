@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.clock import EPOCH, micros
-from recollect.store.sqlite.rows import names, names_text, stems_of, time
+from recollect.clock import EPOCH, from_micros, micros
+from recollect.store.sqlite.rows import names, names_text, stems_of
 
 moments = st.datetimes(min_value=EPOCH.replace(tzinfo=None), timezones=st.just(UTC))
 
@@ -16,7 +16,7 @@ moments = st.datetimes(min_value=EPOCH.replace(tzinfo=None), timezones=st.just(U
 @example(datetime(2112, 9, 17, 23, 53, 47, 370496, tzinfo=UTC))
 @example(datetime.max.replace(tzinfo=UTC))
 def test_a_time_is_kept_to_the_microsecond(moment: datetime) -> None:
-    assert time(micros(moment)) == moment
+    assert from_micros(micros(moment)) == moment
 
 
 @given(st.lists(st.text()).map(tuple))

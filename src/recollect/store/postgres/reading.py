@@ -73,6 +73,9 @@ class Question:
     read: Callable[[Sequence[Fetched]], Any]
 
 
+_NOTHING_ASKED = Question((), lambda _: ())
+
+
 def _ask(sql: str, values: Values, each: Callable[[tuple[Any, ...]], Any]) -> Question:
     return Question((Statement(sql, values),), lambda fetched: tuple(map(each, fetched[0])))
 
@@ -123,6 +126,8 @@ def _turns_by_id(query: base.TurnsById, person: Person) -> Question:
 
 
 def _turns_by_seq(query: base.TurnsBySeq, person: Person) -> Question:
+    if not query.seqs:
+        return _NOTHING_ASKED
     sql = statement("turns_by_seq", columns=TURN_COLUMNS, visible=visible(query.known))
     return _ask_turns(sql, {"user": person.id, "seqs": _each(query.seqs), "known": query.known})
 
@@ -168,6 +173,8 @@ def _records_by_id(query: base.RecordsById, person: Person) -> Question:
 
 
 def _records_by_seq(query: base.RecordsBySeq, person: Person) -> Question:
+    if not query.seqs:
+        return _NOTHING_ASKED
     sql = statement("records_by_seq", columns=RECORD_COLUMNS, visible=visible(query.known))
     return _ask_records(sql, {"user": person.id, "seqs": _each(query.seqs), "known": query.known})
 

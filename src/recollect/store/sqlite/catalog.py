@@ -13,14 +13,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.clock import micros
+from recollect.clock import from_micros, micros
 from recollect.errors import Conflict, KeyDestroyed, StoreCorrupt
 from recollect.store.catalog import Document, UserKey
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection, Secret, connect
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import Layout
-from recollect.store.sqlite.rows import built, number_or_none, time
+from recollect.store.sqlite.rows import built, number_or_none
 from recollect.store.sqlite.sql import queries
 from recollect.store.sqlite.threads import InThread
 from recollect.store.sqlite.userfile import identity_of
@@ -31,7 +31,7 @@ _CATALOG = queries("catalog")
 
 def _document(row: tuple[Any, ...]) -> Document:
     name, version, body, recorded_at = row
-    return Document(name=name, version=version, body=body, recorded_at=time(recorded_at))
+    return Document(name=name, version=version, body=body, recorded_at=from_micros(recorded_at))
 
 
 class SqliteCatalog:

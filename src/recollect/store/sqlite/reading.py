@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any
 
-from recollect.clock import micros
+from recollect.clock import from_micros, micros
 from recollect.store.base import (
     Answers,
     Blobs,
@@ -172,7 +172,7 @@ def _turns_by_id(connection: Connection, query: TurnsById) -> tuple[StoredTurn, 
 
 
 def _turns_by_seq(connection: Connection, query: TurnsBySeq) -> tuple[StoredTurn, ...]:
-    return _turns(connection, _TURNS["by_seq"], _by_seq(query))
+    return _turns(connection, _TURNS["by_seq"], _by_seq(query)) if query.seqs else ()
 
 
 # --- records -------------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def _records_by_id(connection: Connection, query: RecordsById) -> tuple[Row, ...
 
 
 def _records_by_seq(connection: Connection, query: RecordsBySeq) -> tuple[Row, ...]:
-    return _records(connection, _RECORDS["by_seq"], _by_seq(query))
+    return _records(connection, _RECORDS["by_seq"], _by_seq(query)) if query.seqs else ()
 
 
 def _records_by_key(connection: Connection, query: RecordsByKey) -> tuple[Row, ...]:
@@ -260,7 +260,7 @@ def _record_entry(row: tuple[Any, ...]) -> LogEntry:
 
 def _ending_entry(row: tuple[Any, ...]) -> LogEntry:
     seq, op, name, at = row
-    return LogEntry(seq=seq, op=op, id=name, at=rows.time(at))
+    return LogEntry(seq=seq, op=op, id=name, at=from_micros(at))
 
 
 def _counts(connection: Connection, _: Counts) -> Count:

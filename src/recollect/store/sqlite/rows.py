@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -14,9 +14,6 @@ from recollect.store.codec import KEPT, OFTEN, decode_json, decode_parts
 from recollect.types import StoredTurn
 
 T = TypeVar("T")
-
-_EXACT_AS_FLOAT = 2**52
-"""Up to here (the year 2112) a float of seconds tells microseconds apart."""
 
 
 @contextmanager
@@ -34,13 +31,8 @@ def built(build: Callable[[tuple[Any, ...]], T], found: Iterable[tuple[Any, ...]
         return tuple(map(build, found))
 
 
-def time(value: int) -> datetime:
-    """The moment of a number of microseconds; the quick way is the one that nearly all take."""
-    return datetime.fromtimestamp(value / 1e6, UTC) if 0 <= value < _EXACT_AS_FLOAT else from_micros(value)
-
-
 def time_or_none(value: int | None) -> datetime | None:
-    return None if value is None else time(value)
+    return None if value is None else from_micros(value)
 
 
 def number_or_none(value: datetime | None) -> int | None:
@@ -68,8 +60,8 @@ def turn(row: tuple[Any, ...]) -> StoredTurn:
         version=row[3],
         role=row[4],
         text=row[5],
-        at=time(row[6]),
-        recorded_at=time(row[7]),
+        at=from_micros(row[6]),
+        recorded_at=from_micros(row[7]),
         retired=row[8],
         persona=row[9],
         lane=row[10],
@@ -99,7 +91,7 @@ def record(row: tuple[Any, ...]) -> Row:
         origin=row[7],
         sources=names(row[8]),
         entities=names(row[9]),
-        at=time(row[10]),
+        at=from_micros(row[10]),
         due=time_or_none(row[11]),
         valid_from=time_or_none(row[12]),
         valid_to=time_or_none(row[13]),
@@ -108,7 +100,7 @@ def record(row: tuple[Any, ...]) -> Row:
         body=row[16],
         seq=row[17],
         version=row[18],
-        recorded_at=time(row[19]),
+        recorded_at=from_micros(row[19]),
         retired=row[20],
         retired_at=time_or_none(row[21]),
     )
@@ -141,12 +133,12 @@ def cursor(row: tuple[Any, ...]) -> Cursor:
 
 def lease(row: tuple[Any, ...]) -> Lease:
     holder, fence, expires = row
-    return Lease(holder=holder, fence=fence, expires=time(expires))
+    return Lease(holder=holder, fence=fence, expires=from_micros(expires))
 
 
 def snapshot(row: tuple[Any, ...]) -> StoredSnapshot:
     name, at, known, body, full = row
-    return StoredSnapshot(id=name, at=time(at), known=known, body=body, full=bool(full))
+    return StoredSnapshot(id=name, at=from_micros(at), known=known, body=body, full=bool(full))
 
 
 def note(row: tuple[Any, ...]) -> Note:
