@@ -6,7 +6,7 @@ from recollect.store.postgres.connections import query
 from recollect.store.postgres.layout import SCHEMA
 
 DESCRIPTION = query(f"""
-select 'column', c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull::text
+select 'column', c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), concat(a.attnotnull, a.attacl)
 from pg_class c join pg_attribute a on a.attrelid = c.oid
 where c.relnamespace = '{SCHEMA}'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0
 union all

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import suppress
+from hashlib import sha256
 
 import psycopg
 import pytest
 
-from recollect.errors import StoreError
-from recollect.store.base import Change, UserKey, Window
-from recollect.store.postgres import PostgresStore
-from recollect.store.postgres.layout import SCHEMA
+from recollect.errors import SchemaMismatch, StoreError
+from recollect.store.base import Change, Matches, UserKey, Window
+from recollect.store.postgres import PostgresStore, layout
+from recollect.store.postgres.layout import SCHEMA, SEARCH
 from recollect.testing import put, turn_draft
 from tests.effort import count
 from tests.store.postgres.schema_description import description
@@ -47,6 +48,57 @@ async def test_opening_again_changes_nothing(empty_database: str) -> None:
     before = description(empty_database)
     await opened_and_closed(empty_database)
     assert description(empty_database) == before
+
+
+COMPLETIONS = {1: "45d22eb832acf9f3"}
+"""What each completion said. One that says something else gets the next number, or databases that exist would not get it."""
+
+OLDER = f"""
+set search_path = {SCHEMA}, public;
+delete from migrations where kind = 'completion';
+drop function match_turns, match_records;
+drop policy words on turns;
+grant select (text) on turns, turns_3 to {SEARCH};
+grant create on schema {SCHEMA} to {SEARCH};
+set role {SEARCH};
+create function match_turns(p_words text[]) returns bigint language sql as 'select 1::bigint';
+reset role;
+revoke create on schema {SCHEMA} from {SEARCH};
+"""
+
+
+@pytest.mark.promise("F12")
+async def test_a_database_with_older_walls_and_functions_gets_those_of_today(empty_database: str) -> None:
+    """F12: other arguments, other grants, a wall less; what was written stays."""
+    await works(empty_database)
+    wanted = description(empty_database)
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        connection.execute(OLDER)
+    assert description(empty_database) != wanted
+    store = PostgresStore(empty_database)
+    await store.open()
+    found = Matches(stems=("fox",), target="turn")
+    await put(store.user(ANA), Change(turns=(turn_draft("t2", "fox"),)))
+    answers = await store.user(ANA).read(found, window := Window(limit=9))
+    assert ([turn.id for turn in answers[window]], len(answers[found])) == (["t1", "t2"], 1)
+    await store.close()
+    assert description(empty_database) == wanted
+
+
+async def test_walls_and_functions_of_a_newer_version_are_left_alone(empty_database: str) -> None:
+    await opened_and_closed(empty_database)
+    with psycopg.connect(empty_database, autocommit=True) as connection:
+        connection.execute(f"insert into {SCHEMA}.migrations values ('completion', 99, '', '')")
+    before = description(empty_database)
+    with pytest.raises(SchemaMismatch, match="upgrade"):
+        await opened_and_closed(empty_database)
+    assert description(empty_database) == before
+
+
+def test_another_completion_has_another_number() -> None:
+    text = "\n".join((*layout.completion(), *layout.completion(partitioned=False)))
+    assert sha256(text.encode()).hexdigest()[:16] == COMPLETIONS[max(COMPLETIONS)], "raise COMPLETION, and add it here"
+    assert max(COMPLETIONS) == layout.COMPLETION
 
 
 @pytest.mark.promise("F12", tries=KILLS)

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Final, Literal
 
 _PACKAGE = files("recollect.store.postgres")
 KINDS: tuple[Literal["user", "catalog"], ...] = ("user", "catalog")
@@ -19,6 +19,8 @@ SCHEMA = "recollect"
 APPLICATION = "recollect_app"
 SEARCH = "recollect_search"
 PARTITIONS = 8
+COMPLETION: Final = 1
+"""Raised with every change to what `completion` says: a database that was completed by a lower number is completed again."""
 
 USER_TABLES = (
     "heads",
@@ -59,6 +61,19 @@ _WORD_INDEXES = ("turns_by_word", "records_by_word")
 _BRANCH = re.compile(r" *-- each partition\n(.*?) *-- end\n", re.DOTALL)
 _MINE = "user_id = (select nullif(current_setting('recollect.user_id', true), '')::uuid)"
 _MAINTENANCE = "(select current_setting('recollect.maintenance', true)) = 'on'"
+
+
+# Whatever they took and gave: the next ones may take and give something else.
+_DROP_FUNCTIONS = (
+    "do $$ declare found regprocedure; begin\n"
+    "    for found in\n"
+    "        select oid::regprocedure from pg_proc\n"
+    f"        where proname = any ('{{{', '.join(FUNCTIONS)}}}') and pronamespace = current_schema()::regnamespace\n"
+    "    loop\n"
+    "        execute format('drop function %s', found);\n"
+    "    end loop;\n"
+    "end $$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +118,7 @@ def wall(table: str) -> list[str]:
     ]
     if table in _SEARCH_COLUMNS:
         statements += [
+            f"revoke all on {table} from {SEARCH}",
             f"drop policy if exists words on {table}",
             f"create policy words on {table} for select to {SEARCH} using (true)",
             f"grant select ({', '.join(_SEARCH_COLUMNS[table])}) on {table} to {SEARCH}",
@@ -113,8 +129,12 @@ def wall(table: str) -> list[str]:
 def searchable(table: str, count: int = PARTITIONS) -> list[str]:
     """The search role reads partitions by their names."""
     columns = ", ".join(_SEARCH_COLUMNS.get(table, ()))
-    parts = range(count) if columns else ()
-    return [f"grant select ({columns}) on {table}_{part} to {SEARCH}" for part in parts]
+    parts = [f"{table}_{part}" for part in range(count)] if columns else []
+    return [
+        statement
+        for part in parts
+        for statement in (f"revoke all on {part} from {SEARCH}", f"grant select ({columns}) on {part} to {SEARCH}")
+    ]
 
 
 def unsampled(table: str) -> list[str]:
@@ -170,6 +190,7 @@ def functions(schema: str = SCHEMA) -> list[str]:
     statements = [
         f"grant create on schema {schema} to {SEARCH}",
         f"set local role {SEARCH}",
+        _DROP_FUNCTIONS,
         functions_script(),
     ]
     for name in FUNCTIONS:
@@ -181,10 +202,18 @@ def functions(schema: str = SCHEMA) -> list[str]:
 
 
 def completion(*, partitioned: bool = True) -> list[str]:
-    """All that follows the migrations, in order."""
+    """All that follows the migrations, in order; safe to repeat."""
     statements: list[str] = []
     for table in USER_TABLES:
         statements += partitions(table) if partitioned else []
         statements += [*unsampled(table), *wall(table)]
         statements += searchable(table) if partitioned else []
-    return [*statements, unsampled_words(), *grants(), *functions()]
+    return [*statements, unsampled_words(), *grants(), *functions(), completed()]
+
+
+def completed() -> str:
+    """Records which completion this was."""
+    return (
+        f"insert into migrations (kind, number, name, digest) values ('completion', {COMPLETION}, '', '')"
+        " on conflict do nothing"
+    )

@@ -1,8 +1,9 @@
 """Bringing the schema up to date, by the owner, once, however many processes start at the same time.
 
 The numbered scripts, their record in the table `migrations`, and all that `layout` adds commit together: a
-server that is killed in between has the old schema or the new one. An advisory lock keeps starters from doing
-the work twice; the record's primary key keeps them from doing harm if the lock does not reach them.
+server that is killed in between has the old schema or the new one. What `layout` adds has a number of its own, by
+which it is made again where it has changed. An advisory lock keeps starters from doing the work twice; the record's
+primary key keeps them from doing harm if the lock does not reach them.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from recollect.store.postgres.sending import Connection
 
 OLDEST_SERVER = 16
 OLDEST_VECTOR = (0, 7)
+_COMPLETION = "completion"
 _LOCK = 0x7265636F6C6C  # "recoll": the same number in every process
 _ATTEMPTS = 8
 
@@ -60,10 +62,10 @@ def newest(steps: Sequence[Migration]) -> dict[str, int]:
 
 
 def refuse_newer(found: Numbers, known: Numbers) -> None:
-    for kind in KINDS:
-        if found[kind] > known[kind]:
+    for kind, number in known.items():
+        if found[kind] > number:
             raise SchemaMismatch(
-                f"the data has schema {found[kind]}, this version of Recollect knows up to {known[kind]};"
+                f"the data has schema {found[kind]}, this version of Recollect knows up to {number};"
                 " upgrade before opening it"
             )
 
@@ -71,10 +73,10 @@ def refuse_newer(found: Numbers, known: Numbers) -> None:
 async def migrate(connection: Connection, *, steps: Sequence[Migration] | None = None) -> None:
     """Applies what is missing. A schema newer than this code is refused untouched."""
     steps = layout.migrations() if steps is None else steps
-    wanted = newest(steps)
+    wanted = newest(steps) | {_COMPLETION: layout.COMPLETION}
     await _check_server(connection)
     for attempt in range(_ATTEMPTS):
-        found = await applied(connection)
+        found = await _recorded(connection)
         refuse_newer(found, wanted)
         if found == wanted:
             return
@@ -94,7 +96,13 @@ async def migrate(connection: Connection, *, steps: Sequence[Migration] | None =
 
 async def applied(connection: Connection) -> dict[str, int]:
     """The newest migration of each kind that was applied; 0 for none."""
-    numbers: dict[str, int] = dict.fromkeys(KINDS, 0)
+    found = await _recorded(connection)
+    return {kind: found[kind] for kind in KINDS}
+
+
+async def _recorded(connection: Connection) -> dict[str, int]:
+    """The same, and the newest completion."""
+    numbers: dict[str, int] = dict.fromkeys((*KINDS, _COMPLETION), 0)
     cursor = await connection.execute("select to_regclass(%s)", (f"{SCHEMA}.migrations",))
     if await cursor.fetchone() != (None,):
         cursor = await connection.execute(query(f"select kind, max(number) from {SCHEMA}.migrations group by kind"))
@@ -116,9 +124,9 @@ async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
         await connection.execute(query(f"create schema if not exists {SCHEMA}"))
         await connection.execute(query(f"set local search_path = {SCHEMA}, public"))
         await connection.execute(query(layout.records_table()))
-        found = await applied(connection)
+        found = await _recorded(connection)
         missing = [step for step in steps if step.number > found[step.kind]]
-        if not missing:
+        if not missing and found[_COMPLETION] == layout.COMPLETION:
             return
         await connection.execute("create extension if not exists vector")
         for role in (APPLICATION, SEARCH):
@@ -129,8 +137,15 @@ async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
                 "insert into migrations (kind, number, name, digest) values (%s, %s, %s, %s)",
                 (step.kind, step.number, step.name, sha256(step.sql.encode()).hexdigest()),
             )
-        for each in layout.completion():
+        for each in layout.completion(partitioned=await _is_partitioned(connection)):
             await connection.execute(query(each))
+
+
+async def _is_partitioned(connection: Connection) -> bool:
+    """Whether users are spread over partitions, not over the shards of a cluster."""
+    cursor = await connection.execute("select relkind = 'p' from pg_class where oid = 'heads'::regclass")
+    [(partitioned,)] = await cursor.fetchall()
+    return partitioned
 
 
 async def _ensure_role(connection: Connection, role: str) -> None:
