@@ -12,11 +12,12 @@ from operator import attrgetter, itemgetter
 from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
-from recollect.clock import from_micros, micros
+from recollect.clock import micros
 from recollect.store import base
 from recollect.store.base import Answers, Everything, Query, Scope
 from recollect.store.bm25 import distinct
 from recollect.store.codec import erased_name
+from recollect.store.columns import ending_entry, lease, stamp
 from recollect.store.matched import NOTHING
 from recollect.store.postgres import rows
 from recollect.store.postgres.ranking import matched
@@ -149,8 +150,8 @@ def _turn_list(query: base.TurnList, person: Person) -> Question:
         "after": query.after,
         "limit": query.limit,
         "session": query.session,
-        "since": rows.stamp(query.since),
-        "until": rows.stamp(query.until),
+        "since": stamp(query.since),
+        "until": stamp(query.until),
         "known": query.known,
     }
     return _ask_turns(sql, values | _names(query.persona, query.lane))
@@ -199,7 +200,7 @@ def _record_list(query: base.RecordList, person: Person) -> Question:
         "noun": query.noun,
         "statuses": list(query.statuses),
         "prefix": query.key_prefix,
-        "after_at": rows.stamp(after_at),
+        "after_at": stamp(after_at),
         "after_seq": after_seq,
         "limit": query.limit,
         "known": query.known,
@@ -267,7 +268,7 @@ def _log(query: base.Log, person: Person) -> Question:
         entries = merge(
             map(rows.turn_entry, turns),
             map(rows.record_entry, records),
-            map(rows.ending_entry, endings),
+            map(ending_entry, endings),
             key=attrgetter("seq"),
         )
         return tuple(entries)[: query.limit]
@@ -302,10 +303,7 @@ def _cursors(_: base.Cursors, person: Person) -> Question:
 
 def _lease(_: base.CurrentLease, person: Person) -> Question:
     def read(fetched: Sequence[Fetched]) -> base.Lease | None:
-        if not fetched[0]:
-            return None
-        holder, fence, expires = fetched[0][0]
-        return base.Lease(holder=holder, fence=fence, expires=from_micros(expires))
+        return next(map(lease, fetched[0]), None)
 
     return Question((Statement(statement("lease"), {"user": person.id}),), read)
 

@@ -1,126 +1,58 @@
 """Rows of PostgreSQL as the values of the protocol, and back."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from recollect.clock import from_micros, micros
+from recollect.clock import micros
+from recollect.store import columns
 from recollect.store.base import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
-from recollect.store.codec import KEPT, OFTEN, decode_json, decode_parts, encode_json, encode_parts
+from recollect.store.codec import KEPT, OFTEN, encode_json, encode_parts
+from recollect.store.columns import Columns, stamp
 from recollect.store.postgres.words import escape, stems, unescape, words
 from recollect.types import StoredTurn
 
 Values = dict[str, Any]
-Fetched = Sequence[tuple[Any, ...]]
+Fetched = Sequence[Columns]
 
 
-def stamp(value: datetime | None) -> int | None:
-    return None if value is None else micros(value)
-
-
-def moment(value: int | None) -> datetime | None:
-    return None if value is None else from_micros(value)
-
-
-def turn(row: tuple[Any, ...]) -> StoredTurn:
+def turn(row: Columns) -> StoredTurn:
     """The columns of `statements.TURN_COLUMNS`."""
-    return StoredTurn(
-        seq=row[0],
-        place=row[1],
-        id=row[2],
-        version=row[3],
-        role=row[4],
-        text=unescape(row[5]),
-        at=from_micros(row[6]),
-        recorded_at=from_micros(row[7]),
-        retired=row[8],
-        persona=row[9],
-        lane=row[10],
-        conversation=row[11],
-        speaker=row[12],
-        reply_to=row[13],
-        origin=row[14],
-        parts=decode_parts(row[15]),
-        snapshot=row[16],
-        session=row[17],
-        position=row[18],
-        number=row[19],
-        tokens=row[20],
-        family=row[21],
-    )
+    return columns.turn(row, unescape(row[5]))
 
 
 _turn = lru_cache(maxsize=KEPT)(turn)
 
 
-def known_turn(row: tuple[Any, ...]) -> StoredTurn:
+def known_turn(row: Columns) -> StoredTurn:
     """The same as `turn`, for rows that are likely to be read again."""
     return _turn(row) if len(row[5]) <= OFTEN else turn(row)
 
 
-def record(row: tuple[Any, ...]) -> Row:
+def record(row: Columns) -> Row:
     """The columns of `statements.RECORD_COLUMNS`."""
-    return Row(
-        noun=row[0],
-        id=row[1],
-        text=unescape(row[2]),
-        persona=row[3],
-        lane=row[4],
-        key=row[5],
-        status=row[6],
-        origin=row[7],
-        sources=tuple(row[8]),
-        entities=tuple(row[9]),
-        at=from_micros(row[10]),
-        due=moment(row[11]),
-        valid_from=moment(row[12]),
-        valid_to=moment(row[13]),
-        tokens=row[14],
-        family=row[15],
-        body=unescape(row[16]),
-        seq=row[17],
-        version=row[18],
-        recorded_at=from_micros(row[19]),
-        retired=row[20],
-        retired_at=moment(row[21]),
-    )
+    return columns.record(row, unescape(row[2]), unescape(row[16]), row[8], row[9])
 
 
-def turn_entry(row: tuple[Any, ...]) -> LogEntry:
-    found = turn(row)
-    return LogEntry(seq=found.seq, op="turn", id=found.id, at=found.recorded_at, turn=found, stems=stems(row[22]))
+def turn_entry(row: Columns) -> LogEntry:
+    return columns.turn_entry(turn(row), stems(row[22]))
 
 
-def record_entry(row: tuple[Any, ...]) -> LogEntry:
-    found = record(row)
-    return LogEntry(seq=found.seq, op="record", id=found.id, at=found.recorded_at, row=found, stems=stems(row[22]))
+def record_entry(row: Columns) -> LogEntry:
+    return columns.record_entry(record(row), stems(row[22]))
 
 
-def ending_entry(row: tuple[Any, ...]) -> LogEntry:
-    return LogEntry(seq=row[0], op=row[1], id=row[2], at=from_micros(row[3]))
+def cursor(row: Columns) -> Cursor:
+    return columns.cursor(row, None if row[4] is None else unescape(row[4]))
 
 
-def cursor(row: tuple[Any, ...]) -> Cursor:
-    step, position, due, attempts, error, parked, body = row
-    return Cursor(
-        step=step,
-        position=position,
-        due=moment(due),
-        attempts=attempts,
-        error=None if error is None else unescape(error),
-        parked=parked,
-        body=decode_json(body),
-    )
+def snapshot(row: Columns) -> StoredSnapshot:
+    return columns.snapshot(row, unescape(row[3]))
 
 
-def snapshot(row: tuple[Any, ...]) -> StoredSnapshot:
-    return StoredSnapshot(id=row[0], at=from_micros(row[1]), known=row[2], body=unescape(row[3]), full=row[4])
-
-
-def note(row: tuple[Any, ...]) -> Note:
-    return Note(name=row[0], body=unescape(row[1]), expires=moment(row[2]))
+def note(row: Columns) -> Note:
+    return columns.note(row, unescape(row[1]))
 
 
 def turn_values(user: UUID, seq: int, draft: TurnDraft | StoredTurn, found: Sequence[str], mark: str) -> Values:

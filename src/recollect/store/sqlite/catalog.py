@@ -16,11 +16,12 @@ from typing import Any
 from recollect.clock import from_micros, micros
 from recollect.errors import Conflict, KeyDestroyed, StoreCorrupt
 from recollect.store.catalog import Document, UserKey
+from recollect.store.columns import stamp
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.driver import Connection, Secret, connect
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import Layout
-from recollect.store.sqlite.rows import built, number_or_none
+from recollect.store.sqlite.rows import built
 from recollect.store.sqlite.sql import queries
 from recollect.store.sqlite.threads import InThread
 from recollect.store.sqlite.userfile import identity_of
@@ -114,7 +115,7 @@ class SqliteCatalog:
             is_first = not self._hints
             for key, due in dues.items():
                 self._names[key.digest] = key
-                self._hints[key.digest] = number_or_none(due)
+                self._hints[key.digest] = stamp(due)
         if is_first and dues:
             await self._in_thread(self.flush)
 

@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any
 
-from recollect.clock import from_micros, micros
+from recollect.clock import micros
 from recollect.store.base import (
     Answers,
     Blobs,
@@ -47,6 +47,7 @@ from recollect.store.base import (
     Window,
 )
 from recollect.store.codec import erased_name
+from recollect.store.columns import ending_entry, lease
 from recollect.store.sqlite import rows
 from recollect.store.sqlite.driver import Connection, Value
 from recollect.store.sqlite.fulltext import matches
@@ -242,25 +243,10 @@ def _records_by_source(connection: Connection, query: RecordsBySource) -> tuple[
 
 def _log(connection: Connection, query: Log) -> tuple[LogEntry, ...]:
     values = {"after": query.after, "limit": query.limit}
-    turns = rows.built(_turn_entry, connection.execute(_TURNS["entries"], values))
-    records = rows.built(_record_entry, connection.execute(_RECORDS["entries"], values))
-    endings = rows.built(_ending_entry, connection.execute(_BESIDE["endings"], values))
+    turns = rows.built(rows.turn_entry, connection.execute(_TURNS["entries"], values))
+    records = rows.built(rows.record_entry, connection.execute(_RECORDS["entries"], values))
+    endings = rows.built(ending_entry, connection.execute(_BESIDE["endings"], values))
     return tuple(islice(merge(turns, records, endings, key=lambda entry: entry.seq), query.limit))
-
-
-def _turn_entry(row: tuple[Any, ...]) -> LogEntry:
-    turn = rows.turn(row)
-    return LogEntry(seq=turn.seq, op="turn", id=turn.id, at=turn.recorded_at, turn=turn, stems=rows.stems_of(row[-1]))
-
-
-def _record_entry(row: tuple[Any, ...]) -> LogEntry:
-    one = rows.record(row)
-    return LogEntry(seq=one.seq, op="record", id=one.id, at=one.recorded_at, row=one, stems=rows.stems_of(row[-1]))
-
-
-def _ending_entry(row: tuple[Any, ...]) -> LogEntry:
-    seq, op, name, at = row
-    return LogEntry(seq=seq, op=op, id=name, at=from_micros(at))
 
 
 def _counts(connection: Connection, _: Counts) -> Count:
@@ -278,7 +264,7 @@ def _cursors(connection: Connection, _: Cursors) -> tuple[Cursor, ...]:
 
 
 def _lease(connection: Connection, _: CurrentLease) -> Lease | None:
-    return next(iter(rows.built(rows.lease, connection.execute(_BESIDE["lease"]))), None)
+    return next(iter(rows.built(lease, connection.execute(_BESIDE["lease"]))), None)
 
 
 def _snapshots_by_id(connection: Connection, query: SnapshotsById) -> tuple[StoredSnapshot, ...]:

@@ -6,11 +6,12 @@ from recollect.clock import micros
 from recollect.errors import InvalidInput
 from recollect.store.base import Change, Cursor, Row, RowDraft, StoredTurn, TurnDraft, Written
 from recollect.store.codec import encode_json, encode_parts
+from recollect.store.columns import stamp
 from recollect.store.sqlite import traces
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.erasing import erase
 from recollect.store.sqlite.reading import head
-from recollect.store.sqlite.rows import names_text, number_or_none
+from recollect.store.sqlite.rows import names_text
 from recollect.store.sqlite.sql import queries
 
 _WRITING = queries("writing")
@@ -128,11 +129,11 @@ def insert_record(
             row.id,
             row.version,
             row.origin,
-            number_or_none(row.due),
-            number_or_none(row.valid_from),
-            number_or_none(row.valid_to),
+            stamp(row.due),
+            stamp(row.valid_from),
+            stamp(row.valid_to),
             micros(row.recorded_at),
-            number_or_none(retired_at),
+            stamp(retired_at),
             row.tokens,
             row.family,
             names_text(row.sources),
@@ -172,11 +173,9 @@ def _write_beside(connection: Connection, change: Change) -> None:
         [(one.id, micros(one.at), one.known, int(one.full), one.body) for one in change.snapshots],
     )
     connection.executemany(_WRITING["blob"], list(change.blobs.items()))
-    connection.executemany(
-        _WRITING["note"], [(one.name, number_or_none(one.expires), one.body) for one in change.notes]
-    )
+    connection.executemany(_WRITING["note"], [(one.name, stamp(one.expires), one.body) for one in change.notes])
 
 
 def _cursor_row(cursor: Cursor) -> tuple[str, int, int | None, int, str | None, int, str]:
-    due, body = number_or_none(cursor.due), encode_json(cursor.body)
+    due, body = stamp(cursor.due), encode_json(cursor.body)
     return cursor.step, cursor.position, due, cursor.attempts, cursor.error, int(cursor.parked), body
