@@ -55,6 +55,22 @@ give_back()
 print(most, left, megabytes())
 """
 
+FREED = """
+import gc, sys, time
+from recollect.deliver import heap
+
+gc.disable()
+heap._GIVES_BACK_SECONDS = 0.02
+kept = [tuple(range(n % 18 + 2)) for n in range(100_000)]
+del kept
+left = sys.getallocatedblocks()
+{first}
+ends = time.monotonic() + {seconds}
+while sys.getallocatedblocks() > left - 20_000 and time.monotonic() < ends:
+    time.sleep(0.02)
+print(left - sys.getallocatedblocks())
+"""
+
 FROZEN = """
 import asyncio, gc
 from recollect.deliver.http.serving import application
@@ -83,6 +99,16 @@ def test_what_is_free_between_pieces_in_use_is_given_back() -> None:
     most, left, after = map(float, done.stdout.split())
     assert left > most - 5, "freed, and still the process's"
     assert after < most - 30
+
+
+@only_glibc
+def test_what_python_keeps_for_the_next_ones_is_let_go() -> None:
+    def let_go(first: str, *, seconds: float) -> int:
+        script = FREED.format(first=first, seconds=seconds)
+        return int(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
+
+    assert let_go("heap.lean()", seconds=30) >= 20_000
+    assert let_go("", seconds=0.5) < 5_000
 
 
 def test_the_collector_leaves_alone_what_a_service_starts_with(tmp_path: Path) -> None:
