@@ -9,12 +9,13 @@ from recollect.ingest import validate
 from recollect.store.catalog import Catalog, UserKey
 
 KIND = "link"
+_AT_ONCE = 100
 
 
 async def link(catalog: Catalog, key: UserKey, channel: str, external_id: str, *, now: datetime) -> None:
     """Linking again to the same user changes nothing; to another user is a conflict."""
     name = _name(key.tenant, channel, external_id)
-    body = json.dumps({"user": key.user})
+    body = _body(key)
     found = await catalog.documents(key.tenant, KIND, [name])
     if found and found[0].body != body:
         raise Conflict(f"this {channel} id is linked to another user; unlink it first")
@@ -38,10 +39,15 @@ async def unlink(catalog: Catalog, tenant: str, channel: str, external_id: str) 
 
 async def unlink_all(catalog: Catalog, key: UserKey) -> int:
     """Removes every link to this user; how many there were."""
-    mine = [d.name for d in await catalog.documents(key.tenant, KIND) if json.loads(d.body) == {"user": key.user}]
-    for name in mine:
-        await catalog.delete(key.tenant, KIND, name)
-    return len(mine)
+    removed = 0
+    while found := await catalog.last(key.tenant, KIND, limit=_AT_ONCE, holding=_body(key)):
+        for document in found:
+            removed += await catalog.delete(key.tenant, KIND, document.name)
+    return removed
+
+
+def _body(key: UserKey) -> str:
+    return json.dumps({"user": key.user})
 
 
 def _name(tenant: str, channel: str, external_id: str) -> str:

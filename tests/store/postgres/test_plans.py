@@ -24,9 +24,9 @@ from recollect.store.base import (
 from recollect.store.catalog import UserKey
 from recollect.store.postgres import PostgresStore
 from recollect.store.postgres.connections import Connections, query
-from recollect.store.postgres.layout import APPLICATION
+from recollect.store.postgres.layout import APPLICATION, SCHEMA
 from recollect.store.postgres.reading import Batch, Person, Statement
-from recollect.store.postgres.statements import numbered
+from recollect.store.postgres.statements import numbered, statement
 from recollect.testing import moment, put, row_draft, turn_draft
 
 ANA = UserKey("default", "ana")
@@ -78,6 +78,24 @@ async def test_a_read_touches_as_many_pages_as_it_needs(crowded: str, counted: b
             name: await _pages(cursor, Batch.of([read], Person.of(ANA)).statements) for name, read in reads.items()
         }
     assert {name: pages for name, pages in touched.items() if pages > MOST_PAGES} == {}
+
+
+async def test_documents_are_found_by_their_names(postgres_url: str) -> None:
+    """A webhook asks which user a number means, of as many links as there are users."""
+    store = PostgresStore(postgres_url)
+    await store.open()
+    await store.close()
+    with psycopg.connect(postgres_url, autocommit=True) as owner:
+        owner.execute(
+            f"insert into {SCHEMA}.documents select 'default', 'link', n::text, 1, repeat('x', 500), 0"
+            " from generate_series(1, 3000) n"
+        )
+        owner.execute("analyze")
+    asked = {"tenant": "default", "kind": "link"}
+    async with _as_the_user(postgres_url) as cursor:
+        named = await _pages(cursor, [Statement(statement("named_documents"), {**asked, "names": ["7", "2990"]})])
+        every = await _pages(cursor, [Statement(statement("documents"), asked)])
+    assert named < MOST_PAGES < every
 
 
 @asynccontextmanager

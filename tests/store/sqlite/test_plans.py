@@ -23,6 +23,7 @@ from recollect.store.base import (
 from recollect.store.sqlite.driver import Bindings, Connection, Cursor, in_memory
 from recollect.store.sqlite.migrate import migrate, migrations
 from recollect.store.sqlite.reading import answer
+from recollect.store.sqlite.sql import queries
 
 HOT: dict[Query[Any], str] = {
     Head(): "",
@@ -71,6 +72,16 @@ def _plan(query: Query[Any]) -> list[str]:
         explained = _Explained(connection)
         answer(explained, [query])  # pyright: ignore[reportArgumentType] - it passes on whatever it does not have
         return explained.plan
+
+
+def test_documents_are_found_by_their_names() -> None:
+    """A webhook asks which user a number means, of as many links as there are users."""
+    with closing(in_memory()) as connection:
+        migrate(connection, migrations("catalog"))
+        values: Bindings = {"tenant": "default", "kind": "link", "names": '["7"]'}
+        found = connection.execute(f"EXPLAIN QUERY PLAN {queries('catalog')['named_documents']}", values)
+        plan = [row[3] for row in found]
+    assert any(step.startswith("SEARCH newest") and "AND name=?" in step for step in plan), plan
 
 
 @pytest.mark.parametrize("query", HOT, ids=str)

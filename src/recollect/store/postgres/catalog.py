@@ -29,8 +29,11 @@ class PostgresCatalog:
         self._connections = connections
 
     async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
-        wanted = None if names is None else list(names)
-        found = await self._run("documents", tenant=tenant, kind=kind, names=wanted)
+        found = (
+            await self._run("documents", tenant=tenant, kind=kind)
+            if names is None
+            else await self._run("named_documents", tenant=tenant, kind=kind, names=list(names))
+        )
         return tuple(map(_document, found))
 
     async def last(

@@ -48,15 +48,12 @@ class SqliteCatalog:
         self._hints: dict[str, int | None] = {}
 
     async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
-        values = {
-            "tenant": tenant,
-            "kind": kind,
-            "some": names is not None,
-            "names": json.dumps(list(names or ())),
-        }
+        name, values = "newest_documents", {"tenant": tenant, "kind": kind}
+        if names is not None:
+            name, values = "named_documents", {**values, "names": json.dumps(list(names))}
 
         def work(connection: Connection) -> tuple[Document, ...]:
-            return built(_document, connection.execute(_CATALOG["newest_documents"], values))
+            return built(_document, connection.execute(_CATALOG[name], values))
 
         return await self._in_thread(lambda: self._file.ask(work))
 

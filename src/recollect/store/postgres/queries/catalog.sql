@@ -5,7 +5,13 @@
 select distinct on (d.name) d.name, d.version, d.body, d.recorded_at
 from documents d
 where d.tenant = %(tenant)s and d.kind = %(kind)s
-    and (%(names)s::text[] is null or d.name = any (%(names)s::text[]))
+order by d.name, d.version desc
+
+-- name: named_documents
+-- A statement of its own, so that the plan that is kept finds each by its name.
+select distinct on (d.name) d.name, d.version, d.body, d.recorded_at
+from documents d
+where d.tenant = %(tenant)s and d.kind = %(kind)s and d.name = any (%(names)s::text[])
 order by d.name, d.version desc
 
 -- name: last_documents

@@ -1,7 +1,16 @@
 -- name: newest_documents
--- The newest version of every document of a kind, or with :some only of these names.
+-- The newest version of every document of a kind.
 SELECT name, version, body, recorded_at FROM documents AS newest
-WHERE tenant = :tenant AND kind = :kind AND (NOT :some OR name IN (SELECT value FROM json_each(:names)))
+WHERE tenant = :tenant AND kind = :kind
+    AND version = (
+        SELECT max(version) FROM documents WHERE tenant = newest.tenant AND kind = newest.kind AND name = newest.name
+    )
+ORDER BY name
+
+-- name: named_documents
+-- The newest version of each of these; a question of its own, so that the index finds them by their names.
+SELECT name, version, body, recorded_at FROM documents AS newest
+WHERE tenant = :tenant AND kind = :kind AND name IN (SELECT value FROM json_each(:names))
     AND version = (
         SELECT max(version) FROM documents WHERE tenant = newest.tenant AND kind = newest.kind AND name = newest.name
     )
