@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,16 @@ give_back()
 print(most, left, megabytes())
 """
 
+APART = """
+import ctypes
+{first}
+libc = ctypes.CDLL(None)
+ctypes.create_string_buffer(5_000_000)
+libc.malloc_info(0, ctypes.c_void_p.in_dll(libc, "stdout"))
+kept = [ctypes.create_string_buffer(200_000) for _ in range(10)]
+libc.malloc_info(0, ctypes.c_void_p.in_dll(libc, "stdout"))
+"""
+
 FREED = """
 import gc, sys, time
 from recollect.deliver import heap
@@ -99,6 +110,20 @@ def test_what_is_free_between_pieces_in_use_is_given_back() -> None:
     most, left, after = map(float, done.stdout.split())
     assert left > most - 5, "freed, and still the process's"
     assert after < most - 30
+
+
+@only_glibc
+def test_large_pieces_stay_out_of_the_heap() -> None:
+    """Even after a still larger one has gone, which glibc would take for a sign to keep them there."""
+
+    def apart(first: str) -> int:
+        script = APART.format(first=first)
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        before, after = map(int, re.findall(r'^<total type="mmap" count="(\d+)"', done.stdout, re.MULTILINE))
+        return after - before
+
+    assert apart("from recollect.deliver.heap import lean; assert lean()") >= 8, "the heap may have room for one"
+    assert apart("") == 0
 
 
 @only_glibc
