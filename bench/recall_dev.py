@@ -28,7 +28,7 @@ from recollect.recall.embed.onnx import onnx_embedder
 from recollect.recall.embed.static import static_embedder
 from recollect.recall.passages import passages
 from recollect.recall.query import Period, Question, understand
-from recollect.recall.rank import DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
+from recollect.recall.rank import DECIMALS, DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
 from recollect.recall.traits import traits
 from recollect.recall.vectors import Matrix, Vectors, products, quantise
 from recollect.text.analyse import stems
@@ -148,7 +148,7 @@ def ranked(held: Index, asked: Asked, *, embedder: Embedder | None, ranges: Rang
         trust=embedder.trust if embedder is not None else 0.0,
         weights=weights,
     )
-    return total
+    return np.round(total, DECIMALS)
 
 
 def cached_vectors(name: str, texts: Sequence[str], embedder: Embedder, cache: Path | None) -> dict[str, Vectors]:

@@ -270,7 +270,7 @@ class Recollect(Custody):
             warnings=chosen.warnings,
         )
         recall = self._recaller.of(UserKey(self._tenant, user))
-        material = await gather.gather(self._user(user), request, self._personas.resolve(request.persona), recall)
+        material = await gather.gather(self._user(user), request, recall)
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
         name = snapshot.snapshot_id(assembled)

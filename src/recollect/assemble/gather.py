@@ -1,19 +1,19 @@
 """Gathering: everything a recipe may want for one message, read from the user's store in two or three short batches.
 
-The first batch tells the state of things and the window, and what recall can ask before it knows them, while the persona is
-looked up; recall then ranks with the message in the light of its anchor and fetches the texts of what it found, beside what
-some recipes want from further back; a last batch fetches the cards of who was found.
+The first batch tells who answers, the state of things and the window, and what recall can ask before it knows them; recall
+then ranks with the message in the light of its anchor and fetches the texts of what it found, beside what some recipes want
+from further back; a last batch fetches the cards of who was found.
 All of them are bounded by the head that the first one saw, so they answer from one state of the log. Trouble in the store
 never fails a conversation: what could not be read is left out and named.
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from recollect import keys
-from recollect.assemble import naming, select
+from recollect.assemble import naming, personas, select
 from recollect.assemble.material import Material
 from recollect.assemble.personas import Resolved
 from recollect.assemble.reaching import Beyond, beyond, reached
@@ -36,6 +36,7 @@ from recollect.store.base import (
     RecordsById,
     RecordsByKey,
     Row,
+    TenantDocuments,
     TurnsById,
     UserStore,
     Window,
@@ -46,7 +47,6 @@ from recollect.types import (
     Entity,
     Loop,
     Memory,
-    Persona,
     Profile,
     Recalled,
     Session,
@@ -123,16 +123,15 @@ class _Plan:
         )
 
 
-async def gather(store: UserStore, request: Request, resolving: Awaitable[Resolved], recall: UserRecall) -> Material:
+async def gather(store: UserStore, request: Request, recall: UserRecall) -> Material:
     """The material for one context; without a working store, what the call itself brings."""
-    who, seen = await asyncio.gather(resolving, _seen(store, request, recall))
-    request = replace(request, warnings=(*who.warnings, *request.warnings))
+    seen = await _seen(store, request, recall)
     if isinstance(seen, _Unreadable):
-        return _bare(request, who.persona, seen)
+        return _bare(request, await _who_alone(store, request), seen)
     try:
-        state = await _state(store, request, who.persona, seen)
+        state = await _state(store, request, seen)
     except StoreError as error:
-        return _bare(request, who.persona, _Unreadable(error, seen.message))
+        return _bare(request, seen.who, _Unreadable(error, seen.message))
     brought = await _brought(store, request, seen, state, recall)
     problems = (*state.material.problems, *((brought.problem,) if brought.problem else ()))
     material = replace(state.material, recalled=brought.recalled, cards=brought.cards, problems=problems)
@@ -151,6 +150,7 @@ class _Unreadable:
 class _Seen:
     """The first batch with its answers."""
 
+    who: Resolved
     message: StoredTurn | None
     text: str
     plan: _Plan
@@ -192,12 +192,26 @@ async def _seen(store: UserStore, request: Request, recall: UserRecall) -> _Seen
     text = message.text if message else request.message or ""
     plan = _plan(request, text=text, before=message.place if message else None)
     search = _search(request, text)
-    ahead = recall.ahead(search, anchored=True)
+    ahead, asking = recall.ahead(search, anchored=True), personas.asking(request.persona)
     try:
-        answers, _ = await asyncio.gather(store.read(*plan.queries(), *ahead.queries), recall.prepare(ahead))
+        reading = store.read(*plan.queries(), *ahead.queries, *asking)
+        answers, _ = await asyncio.gather(reading, recall.prepare(ahead))
     except StoreError as error:
         return _Unreadable(error, message)
-    return _Seen(message, text, plan, search, ahead, answers)
+    return _Seen(_who(request, asking, answers), message, text, plan, search, ahead, answers)
+
+
+def _who(request: Request, asking: tuple[TenantDocuments, ...], answers: Answers) -> Resolved:
+    return personas.resolved(request.persona, answers[asking[0]] if asking else ())
+
+
+async def _who_alone(store: UserStore, request: Request) -> Resolved:
+    """The persona where the user's memory cannot be read; the catalog may lie elsewhere."""
+    asking = personas.asking(request.persona)
+    try:
+        return _who(request, asking, await store.read(*asking) if asking else Answers({}))
+    except StoreError as error:
+        return personas.resolved(request.persona, error)
 
 
 def _search(request: Request, text: str) -> Search:
@@ -237,20 +251,20 @@ async def _message(store: UserStore, request: Request) -> StoredTurn | None:
     return found[0]
 
 
-def _bare(request: Request, persona: Persona, unreadable: _Unreadable) -> Material:
+def _bare(request: Request, who: Resolved, unreadable: _Unreadable) -> Material:
     message = unreadable.message
     return Material(
         user=request.user,
         now=request.now,
         known=request.known or 0,
-        persona=persona,
+        persona=who.persona,
         profile=Profile(id=keys.PROFILE, at=request.now),
         message=message.text if message else request.message or "",
         message_id=request.turn,
         message_turn=message,
         lane=request.lane,
         inputs=request.inputs,
-        problems=(*request.warnings, f"the store could not be read: {unreadable.error}"),
+        problems=(*who.warnings, *request.warnings, f"the store could not be read: {unreadable.error}"),
     )
 
 
@@ -285,7 +299,7 @@ def _plan(request: Request, *, text: str, before: int | None) -> _Plan:
     )
 
 
-async def _state(store: UserStore, request: Request, persona: Persona, seen: _Seen) -> _State:
+async def _state(store: UserStore, request: Request, seen: _Seen) -> _State:
     message, text, plan, answers = seen.message, seen.text, seen.plan, seen.answers
     known = request.known if request.known is not None else answers[plan.head]
     profile = _profile(answers[plan.profile], now=request.now)
@@ -310,7 +324,7 @@ async def _state(store: UserStore, request: Request, persona: Persona, seen: _Se
         user=request.user,
         now=request.now,
         known=known,
-        persona=persona,
+        persona=seen.who.persona,
         profile=profile,
         message=text,
         message_id=request.turn,
@@ -342,7 +356,7 @@ async def _state(store: UserStore, request: Request, persona: Persona, seen: _Se
         foundation=select.foundation(marked, now=request.now, limit=request.recipe.limits.foundation),
         requests=select.standing(marked, now=request.now),
         inputs=request.inputs,
-        problems=request.warnings,
+        problems=(*seen.who.warnings, *request.warnings),
     )
     ask = replace(
         seen.search,

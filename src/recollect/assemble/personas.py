@@ -10,6 +10,7 @@ from recollect.assemble.recipe import Recipe
 from recollect.errors import InvalidInput, PersonaTooLarge, StoreError
 from recollect.ingest import validate
 from recollect.store import nouns
+from recollect.store.base import TenantDocuments
 from recollect.store.catalog import Catalog, Document
 from recollect.tokens import Tokenizer
 from recollect.types import Persona
@@ -39,26 +40,27 @@ class Personas:
         body = nouns.dump({k: v for k, v in asdict(persona).items() if k not in ("id", "version")})
         return _read(await self._catalog.put(self._tenant, KIND, persona.id, body, at=now))
 
-    async def resolve(self, name: str | None) -> Resolved:
-        """The persona of that name; an undefined one is a minimal default and a warning."""
-        if name is None:
-            return Resolved(persona=UNNAMED)
-        validate.name(name, what="persona")
-        try:
-            found = await self._catalog.documents(self._tenant, KIND, [name])
-        except StoreError as error:
-            return Resolved(persona=default(name), warnings=(f"personas could not be read: {error}",))
-        if found:
-            return Resolved(persona=_read(found[0]))
-        return Resolved(
-            persona=default(name), warnings=(f"persona {name!r} is not defined; a minimal default is used",)
-        )
-
     async def all(self) -> list[Persona]:
         return [_read(document) for document in await self._catalog.documents(self._tenant, KIND)]
 
     async def versions(self, name: str) -> Sequence[Persona]:
         return [_read(document) for document in await self._catalog.versions(self._tenant, KIND, name)]
+
+
+def asking(name: str | None) -> tuple[TenantDocuments, ...]:
+    """What to ask the user's store for, beside what else is read: nothing for the unnamed persona."""
+    return () if name is None else (TenantDocuments(kind=KIND, names=(name,)),)
+
+
+def resolved(name: str | None, found: tuple[Document, ...] | StoreError) -> Resolved:
+    """The persona of that name; an undefined one is a minimal default and a warning."""
+    if name is None:
+        return Resolved(persona=UNNAMED)
+    if isinstance(found, StoreError):
+        return Resolved(persona=default(name), warnings=(f"personas could not be read: {found}",))
+    if found:
+        return Resolved(persona=_read(found[0]))
+    return Resolved(persona=default(name), warnings=(f"persona {name!r} is not defined; a minimal default is used",))
 
 
 def default(name: str) -> Persona:

@@ -12,6 +12,7 @@ three kinds at once. docs/recall.md tells what each of them is worth.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -96,6 +97,17 @@ class Rows:
         return len(self.seqs)
 
 
+class Part(NamedTuple):
+    """What one finding adds to every row: a column, from a level on, times a weight."""
+
+    column: Scores
+    weight: float = 1.0
+    level: float = 0.0
+
+    def of(self, rows: Integers) -> Scores:
+        return (self.column[rows] - self.level) * self.weight
+
+
 class Ranked(NamedTuple):
     """A row in its place; `parts` add up to `score`."""
 
@@ -143,11 +155,12 @@ def rank(
         related=related,
     )
     best = top(total, rows.seqs, limit=limit)
-    shares = [(name, np.round(part[best], DECIMALS).tolist()) for name, part in parts.items()]
+    shares = [(name, np.round(part.of(best), DECIMALS).tolist()) for name, part in parts.items()]
+    scores = np.round(total[best], DECIMALS)
     return [
         Ranked(row=row, seq=seq, score=score, parts={name: share[n] for name, share in shares if share[n]})
         for n, (row, seq, score) in enumerate(
-            zip(best.tolist(), rows.seqs[best].tolist(), total[best].tolist(), strict=True)
+            zip(best.tolist(), rows.seqs[best].tolist(), scores.tolist(), strict=True)
         )
     ]
 
@@ -163,34 +176,35 @@ def scored(
     weights: Weights = DEFAULT,
     usual: "Spread | None" = None,
     related: Scores | None = None,
-) -> tuple[Scores, dict[str, Scores]]:
+) -> tuple[Scores, dict[str, Part]]:
     """Every row's score and its parts; -inf for a row that is not allowed."""
     if not len(rows) or (allowed is not None and not allowed.any()):
         return np.full(len(rows), -np.inf), {}
     parts = _by_words(lexical, related, rows, allowed=allowed, weights=weights) | _parts(
         rows, question, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
     )
-    total = sum(parts.values(), start=np.zeros(len(rows)))
+    total = np.full(len(rows), -sum(part.level * part.weight for part in parts.values()))
+    for part in parts.values():
+        total += part.column * part.weight
     if allowed is not None:
         total[~allowed] = -np.inf
-    parts["session"] = weights.session * _best_of_session(total, rows.sessions)
-    total = total + parts["session"]
-    parts["standing"] = _shelf(total, rows, weights=weights)
-    total = np.round(total + parts["standing"], DECIMALS)
+    parts["session"] = Part(_best_of_session(total, rows.sessions), weights.session)
+    total += parts["session"].column * weights.session
+    parts["standing"] = Part(_shelf(total, rows, weights=weights))
+    total += parts["standing"].column
     return total, parts
 
 
 def _by_words(
     lexical: Scores, related: Scores | None, rows: Rows, *, allowed: NDArray[np.bool_] | None, weights: Weights
-) -> dict[str, Scores]:
+) -> dict[str, Part]:
     """What full text adds: the asked words, related ones, and both in the turns around, on one scale."""
-    near = weights.related * related if related is not None and related.any() else None
-    matched = lexical if near is None else lexical + near
+    matched = lexical if related is None else lexical + weights.related * related
     around = _of_neighbours(matched, rows, weights=weights)
     spread = standardiser(matched + around, allowed, least=FEW)
     scale = weights.lexical / spread.deviation
-    parts = {"lexical": (lexical - spread.mean) * scale, "neighbours": around * scale}
-    return parts if near is None else parts | {"related": near * scale}
+    parts = {"lexical": Part(lexical, scale, spread.mean), "neighbours": Part(around, scale)}
+    return parts if related is None else parts | {"related": Part(related, weights.related * scale)}
 
 
 def _parts(
@@ -202,28 +216,33 @@ def _parts(
     allowed: NDArray[np.bool_] | None,
     weights: Weights,
     usual: "Spread | None",
-) -> dict[str, Scores]:
-    parts: dict[str, Scores] = {}
+) -> dict[str, Part]:
+    parts: dict[str, Part] = {}
     if dense is not None:
         spread = usual or standardiser(dense, allowed)
-        parts["dense"] = weights.dense * trust * (dense - spread.mean) / spread.deviation
-    told = 1.0 + weights.tells * ((rows.flags & TELLS) > 0)
+        parts["dense"] = Part(dense, weights.dense * trust / spread.deviation, spread.mean)
     if question.speakers:
         meant = [place for place, name in enumerate(rows.names) if name in question.speakers]
-        parts["speaker"] = weights.speaker * told * np.isin(rows.speakers, meant).astype(np.float64)
+        parts["speaker"] = Part(_telling(rows, weights) * np.isin(rows.speakers, meant), weights.speaker)
     elif question.of_user:
-        parts["speaker"] = weights.of_user * told * (rows.roles == USER)
+        parts["speaker"] = Part(_telling(rows, weights) * (rows.roles == USER), weights.of_user)
     elif question.of_persona:
-        parts["speaker"] = weights.of_persona * (rows.roles == PERSONA).astype(np.float64)
+        parts["speaker"] = Part((rows.roles == PERSONA).astype(np.float64), weights.of_persona)
     if question.periods:
-        parts["period"] = weights.period * closeness(
+        near = closeness(
             rows.times,
             [(period.start.timestamp(), period.end.timestamp()) for period in question.periods],
             fade=weights.fade_days * _DAY,
         )
+        parts["period"] = Part(near, weights.period)
     if question.asks_when:
-        parts["timed"] = weights.timed * ((rows.flags & TIMED) > 0).astype(np.float64)
+        parts["timed"] = Part(((rows.flags & TIMED) > 0).astype(np.float64), weights.timed)
     return parts
+
+
+def _telling(rows: Rows, weights: Weights) -> Scores:
+    """1 for every row, and more for those that tell something of their speaker."""
+    return np.where((rows.flags & TELLS) > 0, 1.0 + weights.tells, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +259,11 @@ def standardiser(scores: Scores, allowed: NDArray[np.bool_] | None = None, *, le
     counted = scores if allowed is None or allowed.all() else scores[allowed]
     if len(counted) < least:
         counted = np.append(counted, np.zeros(least - len(counted)))
-    deviation = float(counted.std())
-    return Spread(mean=float(counted.mean()), deviation=deviation if deviation > 1e-12 else 1.0)
+    mean = float(np.add.reduce(counted)) / len(counted)
+    away = counted - mean
+    away *= away
+    deviation = sqrt(float(np.add.reduce(away)) / len(counted))
+    return Spread(mean=mean, deviation=deviation if deviation > 1e-12 else 1.0)
 
 
 def closeness(times: Scores, periods: Sequence[tuple[float, float]], *, fade: float) -> Scores:
@@ -293,7 +315,7 @@ def _of_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> Scores:
     """What neighbours add to each row's score. Few rows hold any of the words, so each of those gives to its
     neighbours; the end of the longer array takes what is given to none, which -1 points to.
     """
-    holding = np.flatnonzero(lexical)
+    holding = np.flatnonzero(lexical != 0)
     scores, before, after = lexical[holding], rows.previous[holding], rows.next[holding]
     around = np.zeros(len(lexical) + 1)
     around[after] += weights.previous * scores
@@ -305,17 +327,20 @@ def _of_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> Scores:
 
 
 def _best_of_session(total: Scores, sessions: Integers) -> Scores:
-    """For each row the score of the best row of its session, never below 0."""
+    """For each row the score of the best row of its session, never below 0; most rows of a session follow each other."""
+    starts = np.flatnonzero(np.append(True, sessions[1:] != sessions[:-1]))
     best = np.zeros(int(sessions.max()) + 1)
-    np.maximum.at(best, sessions, total)
+    np.maximum.at(best, sessions[starts], np.maximum.reduceat(total, starts))
     return best[sessions]
 
 
 def _shelf(total: Scores, rows: Rows, *, weights: Weights) -> Scores:
     """Lift the best few standing requests of each kind, whatever they are about; the persona and tools make none."""
     lifted = np.zeros(len(rows))
+    marked = np.flatnonzero(rows.flags & (INSTRUCTION | PREFERENCE))
+    marked = marked[rows.roles[marked] < PERSONA]
     for flag, weight in ((INSTRUCTION, weights.instruction), (PREFERENCE, weights.preference)):
-        places = np.flatnonzero(((rows.flags & flag) > 0) & (rows.roles < PERSONA))
+        places = marked[(rows.flags[marked] & flag) > 0]
         best = top(total[places], rows.seqs[places], limit=weights.shelf)
         lifted[places[best]] = weight
     return lifted

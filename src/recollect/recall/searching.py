@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +155,26 @@ class Brought:
     problem: str = ""
 
 
+class _Placed(NamedTuple):
+    """What full text found, and where it stands among a user's rows."""
+
+    size: int
+    matches: Matched
+    rows: NDArray[np.int64]
+    there: NDArray[np.bool_]
+    """Which of the matches are among them."""
+
+    @classmethod
+    def of(cls, columns: Columns, matches: Matched) -> "_Placed":
+        return cls(len(columns.matrix), matches, *columns.matrix.places(matches.seqs))
+
+    def column(self) -> NDArray[np.float64]:
+        """0 where nothing was found."""
+        scores = np.zeros(self.size)
+        scores[self.rows] = self.matches.scores[self.there]
+        return scores
+
+
 class Recaller:
     """Recall over any store with one embedder. A reranker looks at what `search` found again; a context does not wait
     for one."""
@@ -279,6 +299,7 @@ class Recaller:
         question = replace(question, periods=ranges(search.text, now=search.now, zone=search.zone))
         lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
         of_turns, of_records, of_near = (read[one] for one in matches)
+        turns, records = _Placed.of(held.turns, of_turns), _Placed.of(held.records, of_records)
         vector, problem = await self._vector(question.text)
         found_turns: list[Ranked] = []
         if "turn" in search.kinds:
@@ -287,21 +308,21 @@ class Recaller:
                 held,
                 held.turns,
                 question,
-                of_turns,
+                turns,
                 search,
                 dots=dots,
                 lanes=lanes,
                 nouns=("turn",),
-                near=of_near,
+                near=_Placed.of(held.turns, of_near) if of_near else None,
             )
         dots = held.records.dots(vector)
         found_records = self._ranked(
-            held, held.records, question, of_records, search, dots=dots, lanes=lanes, nouns=search.sides
+            held, held.records, question, records, search, dots=dots, lanes=lanes, nouns=search.sides
         )
         if "turn" in search.kinds:
-            found_turns += _without_vectors(held.turns, of_turns, skip=search.skip, limit=search.limit)
+            found_turns += _without_vectors(turns, skip=search.skip, limit=search.limit)
         if search.sides:
-            found_records += _without_vectors(held.records, of_records, skip=frozenset(), limit=search.limit)
+            found_records += _without_vectors(records, skip=frozenset(), limit=search.limit)
         return Found(
             turns=found_turns,
             records=found_records,
@@ -330,13 +351,13 @@ class Recaller:
         held: UserRows,
         columns: Columns,
         question: Question,
-        matches: Matched,
+        matches: _Placed,
         search: Search,
         *,
         dots: Floats,
         lanes: frozenset[str],
         nouns: Sequence[str],
-        near: Matched | None = None,
+        near: _Placed | None = None,
     ) -> list[Ranked]:
         matrix = columns.matrix
         if not len(matrix) or not nouns:
@@ -356,8 +377,8 @@ class Recaller:
         ranked = rank(
             held.rows(columns),
             question,
-            lexical=_by_row(columns, matches),
-            related=_by_row(columns, near) if near is not None else None,
+            lexical=matches.column(),
+            related=near.column() if near is not None else None,
             dense=dense,
             trust=self._embedder.trust,
             allowed=allowed,
@@ -411,21 +432,13 @@ class UserRecall:
         return await self._recaller.recall(self._key, store, search, ahead, read, beside=beside)
 
 
-def _by_row(columns: Columns, matches: Matched) -> NDArray[np.float64]:
-    """What full text found, as a column: 0 where it found nothing."""
-    scores = np.zeros(len(columns.matrix))
-    places, there = columns.matrix.places(matches.seqs)
-    scores[places] = matches.scores[there]
-    return scores
-
-
-def _without_vectors(columns: Columns, matches: Matched, *, skip: frozenset[int], limit: int) -> list[Ranked]:
+def _without_vectors(placed: _Placed, *, skip: frozenset[int], limit: int) -> list[Ranked]:
     """The best matches by words alone among what the embedder has not come to yet, in standard deviations."""
-    waiting = ~columns.matrix.places(matches.seqs)[1]
+    matches, waiting = placed.matches, ~placed.there
     if not waiting.any():
         return []
     waiting &= ~np.isin(matches.seqs, list(skip))
-    spread = standardiser(matches.scores, least=max(FEW, len(columns.matrix) + int(waiting.sum())))
+    spread = standardiser(matches.scores, least=max(FEW, placed.size + int(waiting.sum())))
     seqs = matches.seqs[waiting]
     scores = np.round((matches.scores[waiting] - spread.mean) / spread.deviation, DECIMALS)
     return [

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
-from recollect.store.catalog import Catalog, UserKey
+from recollect.errors import StoreError
+from recollect.store.catalog import Catalog, Document, UserKey
 from recollect.store.matched import Matched
 from recollect.store.traced import Traced
 from recollect.types import Json, Origin, Part, RecordKind, Role, StoredTurn
@@ -82,6 +83,9 @@ class Answers:
 
     def __getitem__(self, query: Query[R]) -> R:
         return cast(R, self._answers[query])
+
+    def beside(self, more: Mapping[Query[Any], Any]) -> "Answers":
+        return Answers({**self._answers, **more})
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +230,15 @@ class Untraced(Query[tuple[int, ...]]):
     embedder: str
     after: int = 0
     limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantDocuments(Query[tuple[Document, ...] | StoreError]):
+    """The newest versions of these documents of the user's tenant, by name, or why the catalog cannot be read while the
+    user's log can. No part of the log: only `read` answers it, for those who need both at once."""
+
+    kind: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from recollect.clock import from_micros, micros
+from recollect.clock import micros
 from recollect.errors import Conflict
 from recollect.store.catalog import Document, UserKey
 from recollect.store.postgres.connections import Connections
 from recollect.store.postgres.layout import APPLICATION
 from recollect.store.postgres.reading import Statement
-from recollect.store.postgres.rows import Fetched
+from recollect.store.postgres.rows import Fetched, document
 from recollect.store.postgres.sending import Connection, send
 from recollect.store.postgres.statements import statement
-from recollect.store.postgres.words import escape, unescape
+from recollect.store.postgres.words import escape
 
 _BEGIN = Statement("begin isolation level read committed", {})
 _ROLE = Statement(f"set local role {APPLICATION}", {})
@@ -34,16 +34,16 @@ class PostgresCatalog:
             if names is None
             else await self._run("named_documents", tenant=tenant, kind=kind, names=list(names))
         )
-        return tuple(map(_document, found))
+        return tuple(map(document, found))
 
     async def last(
         self, tenant: str, kind: str, *, limit: int, before: str | None = None, holding: str = ""
     ) -> tuple[Document, ...]:
         found = await self._run("last_documents", tenant=tenant, kind=kind, before=before, holding=holding, limit=limit)
-        return tuple(map(_document, found))
+        return tuple(map(document, found))
 
     async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
-        return tuple(map(_document, await self._run("versions", tenant=tenant, kind=kind, name=name)))
+        return tuple(map(document, await self._run("versions", tenant=tenant, kind=kind, name=name)))
 
     async def kinds(self) -> tuple[tuple[str, str], ...]:
         return tuple((tenant, kind) for tenant, kind in await self._run("kinds"))
@@ -105,7 +105,3 @@ class PostgresCatalog:
             return (await send(connection, [*begun, Statement(statement(name), values), _COMMIT]))[-2]
 
         return await self._connections.persist(work)
-
-
-def _document(row: tuple[Any, ...]) -> Document:
-    return Document(name=row[0], version=row[1], body=unescape(row[2]), recorded_at=from_micros(row[3]))

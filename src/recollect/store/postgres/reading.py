@@ -45,14 +45,15 @@ ALWAYS = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whose rows: the user's id in the database, and the mark of their words."""
+    """Whose rows: the user's id in the database, the mark of their words, and their tenant."""
 
     id: UUID
     mark: str
+    tenant: str
 
     @classmethod
     def of(cls, key: base.UserKey) -> "Person":
-        return cls(UUID(hex=key.digest), mark(key.digest))
+        return cls(UUID(hex=key.digest), mark(key.digest), key.tenant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +329,11 @@ def _notes(query: base.Notes, person: Person) -> Question:
     return _ask(statement("notes"), values, rows.note)
 
 
+def _documents(query: base.TenantDocuments, person: Person) -> Question:
+    values: Values = {"tenant": person.tenant, "kind": query.kind, "names": list(query.names)}
+    return _ask(statement("named_documents"), values, rows.document)
+
+
 _TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
     base.Head: _head,
     base.Window: _window,
@@ -352,6 +358,7 @@ _TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
     base.SnapshotList: _snapshot_list,
     base.Blobs: _blobs,
     base.Notes: _notes,
+    base.TenantDocuments: _documents,
 }
 
 

@@ -5,9 +5,10 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from recollect.clock import micros
+from recollect.clock import from_micros, micros
 from recollect.store import columns
 from recollect.store.base import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
+from recollect.store.catalog import Document
 from recollect.store.codec import KEPT, OFTEN, encode_json, encode_parts
 from recollect.store.columns import Columns, stamp
 from recollect.store.postgres.words import escape, stems, unescape, words
@@ -53,6 +54,10 @@ def snapshot(row: Columns) -> StoredSnapshot:
 
 def note(row: Columns) -> Note:
     return columns.note(row, unescape(row[1]))
+
+
+def document(row: Columns) -> Document:
+    return Document(name=row[0], version=row[1], body=unescape(row[2]), recorded_at=from_micros(row[3]))
 
 
 def turn_values(user: UUID, seq: int, draft: TurnDraft | StoredTurn, found: Sequence[str], mark: str) -> Values:

@@ -48,6 +48,10 @@ class SqliteCatalog:
         self._hints: dict[str, int | None] = {}
 
     async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
+        return await self._in_thread(lambda: self.documents_now(tenant, kind, names))
+
+    def documents_now(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
+        """The same, for who is in a thread already."""
         name, values = "newest_documents", {"tenant": tenant, "kind": kind}
         if names is not None:
             name, values = "named_documents", {**values, "names": json.dumps(list(names))}
@@ -55,7 +59,7 @@ class SqliteCatalog:
         def work(connection: Connection) -> tuple[Document, ...]:
             return built(_document, connection.execute(_CATALOG[name], values))
 
-        return await self._in_thread(lambda: self._file.ask(work))
+        return self._file.ask(work)
 
     async def last(
         self, tenant: str, kind: str, *, limit: int, before: str | None = None, holding: str = ""

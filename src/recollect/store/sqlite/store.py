@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from recollect.errors import StoreUnavailable
-from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, Written
-from recollect.store.catalog import UserKey
+from recollect.errors import StoreError, StoreUnavailable
+from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, TenantDocuments, Written
+from recollect.store.catalog import Document, UserKey
 from recollect.store.sqlite import datafile, driver
 from recollect.store.sqlite.attempt import Failed, attempt
 from recollect.store.sqlite.backup import Copy
@@ -157,9 +157,23 @@ class SqliteStore:
         return await self._readers.run(lambda: self._read(key, queries))
 
     def _read(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
+        documents = [query for query in queries if isinstance(query, TenantDocuments)]
+        if not documents:
+            return self._read_own(key, queries)
+        own = [query for query in queries if not isinstance(query, TenantDocuments)]
+        found = self._read_own(key, own) if own else Answers({})
+        return found.beside({query: self._documents(key, query) for query in documents})
+
+    def _read_own(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
         with self._files.borrow(key) as file:
             found = file.read(lambda connection: answer_again(connection, queries))
         return found if found is not None else self._nobody.answer(queries)
+
+    def _documents(self, key: UserKey, query: TenantDocuments) -> tuple[Document, ...] | StoreError:
+        try:
+            return self._catalog.documents_now(key.tenant, query.kind, query.names)
+        except StoreError as error:
+            return error
 
     async def write(self, key: UserKey, work: Callable[[Connection], Done | Failed]) -> Any:
         """Waits for the job's turn and its commit; a job whose turn does not come in time is withdrawn."""

@@ -3,7 +3,7 @@
 import asyncio
 
 from recollect.errors import Conflict
-from recollect.store.base import Change, Store
+from recollect.store.base import Change, Head, Store, TenantDocuments
 from recollect.store.catalog import Document, UserKey
 from recollect.testing.conformance.expect import failing
 from recollect.testing.drafts import moment, put, turn_draft
@@ -37,6 +37,20 @@ class CatalogConformance:
         assert await catalog.last("default", "persona", limit=9, holding="nobody") == ()
         assert await catalog.documents("other", "persona") == (foreign,)
         assert await catalog.kinds() == (("default", "persona"), ("default", "recipe"), ("other", "persona"))
+
+    async def test_a_user_reads_documents_of_their_tenant_beside_their_log(self, store: Store) -> None:
+        await store.catalog.put("default", "persona", "max", "old", at=moment())
+        max_ = await store.catalog.put("default", "persona", "max", "m", at=moment())
+        await store.catalog.put("default", "recipe", "max", "r", at=moment())
+        foreign = await store.catalog.put("other", "persona", "max", "o", at=moment())
+        head, documents = Head(), TenantDocuments(kind="persona", names=("max", "nobody"))
+        ana, stranger = store.user(UserKey("default", "ana")), store.user(UserKey("other", "ana"))
+        nothing_yet = await ana.read(documents, head)
+        assert (nothing_yet[head], nothing_yet[documents]) == (0, (max_,))
+        await put(ana, Change(turns=(turn_draft("t1"),)))
+        found = await ana.read(head, documents)
+        assert (found[head], found[documents]) == (1, (max_,))
+        assert (await stranger.read(documents))[documents] == (foreign,)
 
     async def test_an_expected_version_guards_a_document(self, store: Store) -> None:
         catalog = store.catalog
