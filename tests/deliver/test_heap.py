@@ -66,6 +66,23 @@ kept = [ctypes.create_string_buffer(200_000) for _ in range(10)]
 libc.malloc_info(0, ctypes.c_void_p.in_dll(libc, "stdout"))
 """
 
+AGAIN = """
+import ctypes, resource
+{first}
+
+def work():
+    return [ctypes.create_string_buffer(100_000) for _ in range(20)]
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+work()
+before = faults()
+for _ in range(20):
+    work()
+print(faults() - before)
+"""
+
 FREED = """
 import gc, sys, time
 from recollect.deliver import heap
@@ -124,6 +141,18 @@ def test_large_pieces_stay_out_of_the_heap() -> None:
 
     assert apart("from recollect.deliver.heap import lean; assert lean()") >= 8, "the heap may have room for one"
     assert apart("") == 0
+
+
+@only_glibc
+def test_memory_that_is_asked_for_again_at_once_is_not_given_back_between() -> None:
+    """The twenty columns that ranking ten thousand turns makes, at every message."""
+
+    def pages(first: str) -> int:
+        script = AGAIN.format(first=first)
+        return int(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
+
+    assert pages("from recollect.deliver.heap import lean; assert lean()") < 100
+    assert pages("") > 2_000
 
 
 @only_glibc

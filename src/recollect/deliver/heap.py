@@ -4,7 +4,7 @@ glibc gives threads heaps of their own, up to eight for each core, and memory th
 for another. A store's threads open and close users' files all day, so each heap grows to its own high mark. With two heaps
 the process keeps what it needs once, and its threads, which Python runs one at a time, hardly wait for each other.
 What is free between two pieces in use stays with the process as well, unless it is asked for: every few seconds it is given
-back. Small pieces that are in use for long must not come to lie in what large ones left behind, such as a network buffer or
+back. At the heap's end glibc would give back at once what the next context asks for again, page by page. Small pieces that are in use for long must not come to lie in what large ones left behind, such as a network buffer or
 SQLite's room for a connection, or the heap grows further with as much in use as before. So large pieces have memory of their
 own, which goes when they go; glibc begins so as well, but moves them into the heap as soon as it has seen one go.
 
@@ -23,9 +23,12 @@ from itertools import count
 from typing import Final
 
 HEAPS: Final = 2
-LARGE: Final = 64 * 1024
+LARGE: Final = 128 * 1024
+"""More than ten thousand numbers take, which ranking a user's turns asks for by the dozen."""
+AT_THE_END: Final = 8 * 1024 * 1024
 _M_ARENA_MAX: Final = -8
 _M_MMAP_THRESHOLD: Final = -3
+_M_TRIM_THRESHOLD: Final = -1
 _GIVES_BACK_SECONDS: Final = 10.0
 _COLLECTS_EVERY: Final = 6
 """Times of giving back: once a minute."""
@@ -38,7 +41,8 @@ def lean() -> bool:
     if not hasattr(library, "mallopt") or not hasattr(library, "malloc_trim"):
         return False
     threading.Thread(target=_keep_giving_back, name="recollect-heap", daemon=True).start()
-    return bool(library.mallopt(_M_ARENA_MAX, HEAPS) and library.mallopt(_M_MMAP_THRESHOLD, LARGE))
+    settings = (_M_ARENA_MAX, HEAPS), (_M_MMAP_THRESHOLD, LARGE), (_M_TRIM_THRESHOLD, AT_THE_END)
+    return all([library.mallopt(*setting) for setting in settings])
 
 
 def settled() -> None:

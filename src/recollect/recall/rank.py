@@ -10,7 +10,7 @@ All weights are in `Weights`, a value that a recipe can set; the defaults are tu
 three kinds at once. docs/recall.md tells what each of them is worth.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Final, NamedTuple
@@ -184,14 +184,16 @@ def scored(
         rows, question, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
     )
     total = np.full(len(rows), -sum(part.level * part.weight for part in parts.values()))
+    weighed = np.empty(len(rows))  # one for all: new memory costs more than the sum
     for part in parts.values():
-        total += part.column * part.weight
+        total += np.multiply(part.column, part.weight, out=weighed)
     if allowed is not None:
         total[~allowed] = -np.inf
-    parts["session"] = Part(_best_of_session(total, rows.sessions), weights.session)
-    total += parts["session"].column * weights.session
-    parts["standing"] = Part(_shelf(total, rows, weights=weights))
-    total += parts["standing"].column
+    parts["session"] = Part(_best_of_session(total, rows.sessions, weight=weights.session))
+    total += parts["session"].column
+    for places, weight in _shelf(total, rows, weights=weights):
+        parts.setdefault("standing", Part(np.zeros(len(rows)))).column[places] += weight
+        total[places] += weight
     return total, parts
 
 
@@ -199,7 +201,10 @@ def _by_words(
     lexical: Scores, related: Scores | None, rows: Rows, *, allowed: NDArray[np.bool_] | None, weights: Weights
 ) -> dict[str, Part]:
     """What full text adds: the asked words, related ones, and both in the turns around, on one scale."""
-    matched = lexical if related is None else lexical + weights.related * related
+    matched = lexical
+    if related is not None:
+        matched = weights.related * related
+        matched += lexical
     around = _of_neighbours(matched, rows, weights=weights)
     spread = standardiser(matched + around, allowed, least=FEW)
     scale = weights.lexical / spread.deviation
@@ -260,7 +265,7 @@ def standardiser(scores: Scores, allowed: NDArray[np.bool_] | None = None, *, le
     if len(counted) < least:
         counted = np.append(counted, np.zeros(least - len(counted)))
     mean = float(np.add.reduce(counted)) / len(counted)
-    away = counted - mean
+    away = np.subtract(counted, mean, out=None if counted is scores else counted)
     away *= away
     deviation = sqrt(float(np.add.reduce(away)) / len(counted))
     return Spread(mean=mean, deviation=deviation if deviation > 1e-12 else 1.0)
@@ -323,24 +328,26 @@ def _of_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> Scores:
     if weights.beyond:
         around[np.where(after < 0, -1, rows.next[after])] += weights.beyond * scores
         around[np.where(before < 0, -1, rows.previous[before])] += weights.beyond * scores
-    return around[:-1] * leans(rows.lengths, lean=weights.lean)
+    around[:-1] *= leans(rows.lengths, lean=weights.lean)
+    return around[:-1]
 
 
-def _best_of_session(total: Scores, sessions: Integers) -> Scores:
-    """For each row the score of the best row of its session, never below 0; most rows of a session follow each other."""
+def _best_of_session(total: Scores, sessions: Integers, *, weight: float) -> Scores:
+    """For each row a share of the score of its session's best row, never below 0; most rows of a session follow each
+    other."""
     starts = np.flatnonzero(np.append(True, sessions[1:] != sessions[:-1]))
     best = np.zeros(int(sessions.max()) + 1)
     np.maximum.at(best, sessions[starts], np.maximum.reduceat(total, starts))
+    best *= weight
     return best[sessions]
 
 
-def _shelf(total: Scores, rows: Rows, *, weights: Weights) -> Scores:
-    """Lift the best few standing requests of each kind, whatever they are about; the persona and tools make none."""
-    lifted = np.zeros(len(rows))
+def _shelf(total: Scores, rows: Rows, *, weights: Weights) -> Iterator[tuple[Integers, float]]:
+    """The best few standing requests of each kind, whatever they are about, and what they are lifted by; the persona and
+    tools make none."""
     marked = np.flatnonzero(rows.flags & (INSTRUCTION | PREFERENCE))
     marked = marked[rows.roles[marked] < PERSONA]
     for flag, weight in ((INSTRUCTION, weights.instruction), (PREFERENCE, weights.preference)):
         places = marked[(rows.flags[marked] & flag) > 0]
-        best = top(total[places], rows.seqs[places], limit=weights.shelf)
-        lifted[places[best]] = weight
-    return lifted
+        if len(places):
+            yield places[top(total[places], rows.seqs[places], limit=weights.shelf)], weight
