@@ -15,11 +15,12 @@ _AT_ONCE = 100
 async def link(catalog: Catalog, key: UserKey, channel: str, external_id: str, *, now: datetime) -> None:
     """Linking again to the same user changes nothing; to another user is a conflict."""
     name = _name(key.tenant, channel, external_id)
-    body = _body(key)
+    body = json.dumps({"user": key.user})
     found = await catalog.documents(key.tenant, KIND, [name])
     if found and found[0].body != body:
         raise Conflict(f"this {channel} id is linked to another user; unlink it first")
-    await catalog.put(key.tenant, KIND, name, body, at=now, expected=found[0].version if found else 0)
+    version = found[0].version if found else 0
+    await catalog.put(key.tenant, KIND, name, body, at=now, expected=version, about=key.user)
 
 
 async def resolve(catalog: Catalog, tenant: str, channel: str, external_id: str) -> str | None:
@@ -40,14 +41,10 @@ async def unlink(catalog: Catalog, tenant: str, channel: str, external_id: str) 
 async def unlink_all(catalog: Catalog, key: UserKey) -> int:
     """Removes every link to this user; how many there were."""
     removed = 0
-    while found := await catalog.last(key.tenant, KIND, limit=_AT_ONCE, holding=_body(key)):
+    while found := await catalog.last(key.tenant, KIND, limit=_AT_ONCE, about=key.user):
         for document in found:
             removed += await catalog.delete(key.tenant, KIND, document.name)
     return removed
-
-
-def _body(key: UserKey) -> str:
-    return json.dumps({"user": key.user})
 
 
 def _name(tenant: str, channel: str, external_id: str) -> str:

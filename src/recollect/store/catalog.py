@@ -23,12 +23,14 @@ class UserKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One version of a tenant's document: a persona, a recipe, an API key, a link."""
+    """One version of a tenant's document: a persona, a recipe, an API key, a link. `about` is the user that it is about, in
+    the words of its kind, if it is about one."""
 
     name: str
     version: int
     body: str
     recorded_at: datetime
+    about: str | None = None
 
 
 class Catalog(Protocol):
@@ -39,9 +41,9 @@ class Catalog(Protocol):
         ...
 
     async def last(
-        self, tenant: str, kind: str, *, limit: int, before: str | None = None, holding: str = ""
+        self, tenant: str, kind: str, *, limit: int, before: str | None = None, about: str | None = None
     ) -> tuple[Document, ...]:
-        """The newest versions of the last documents by name, in falling order: before a name, with a text in their body."""
+        """The newest versions of the last documents by name, in falling order: before a name, about a user."""
         ...
 
     async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
@@ -53,7 +55,15 @@ class Catalog(Protocol):
         ...
 
     async def put(
-        self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
+        self,
+        tenant: str,
+        kind: str,
+        name: str,
+        body: str,
+        *,
+        at: datetime,
+        expected: int | None = None,
+        about: str | None = None,
     ) -> Document:
         """A new version, unless the newest has this body already. `expected` is the newest version the caller saw
         (0 for none); another one is a Conflict."""

@@ -89,7 +89,13 @@ async def _copy_documents(source: Catalog, target: Catalog) -> int:
                 raise Conflict(f"{kind} {newest.name!r} of {tenant!r} differs in the target; copy into an empty store")
             for document in wanted[len(there) :]:
                 await target.put(
-                    tenant, kind, document.name, document.body, at=document.recorded_at, expected=document.version - 1
+                    tenant,
+                    kind,
+                    document.name,
+                    document.body,
+                    at=document.recorded_at,
+                    expected=document.version - 1,
+                    about=document.about,
                 )
                 count += 1
     return count

@@ -40,10 +40,9 @@ class Journal:
 
     async def note(self, deed: Deed, *, user: str | None, at: datetime, **about: Json) -> None:
         body = json.dumps({"deed": deed, "by": self.by, "user": user, "about": about}, sort_keys=True)
-        await self.catalog.put(self.tenant, KIND, new_id(at), body, at=at, expected=0)
+        await self.catalog.put(self.tenant, KIND, new_id(at), body, at=at, expected=0, about=user)
 
     async def events(self, *, user: str | None = None, limit: int, before: str | None = None) -> list[Event]:
         """The newest first; of one user by digest, or of all; `before` goes on behind the event of that id."""
-        whose = "" if user is None else json.dumps({"user": user}).strip("{}")
-        found = await self.catalog.last(self.tenant, KIND, limit=limit, before=before, holding=whose)
+        found = await self.catalog.last(self.tenant, KIND, limit=limit, before=before, about=user)
         return [Event(id=each.name, at=each.recorded_at, **json.loads(each.body)) for each in found]

@@ -67,6 +67,23 @@ revoke create on schema {SCHEMA} from {SEARCH};
 """
 
 
+async def test_an_older_catalog_learns_whom_its_documents_are_about(empty_database: str) -> None:
+    await opened_and_closed(empty_database)
+    with psycopg.connect(empty_database, autocommit=True) as owner:
+        owner.execute(f"set search_path = {SCHEMA}")
+        owner.execute("alter table documents drop column about")
+        owner.execute("delete from migrations where kind = 'catalog' and number = 2")
+        owner.cursor().executemany(
+            "insert into documents values ('default', %s, %s, 1, %s, 0)",
+            [("link", "1", '{"user": "ana"}'), ("link", "2", '{"user": "ben"}'), ("audit", "3", '{"user": null}')],
+        )
+    store = PostgresStore(empty_database)
+    await store.open()
+    assert [one.name for one in await store.catalog.last("default", "link", limit=9, about="ana")] == ["1"]
+    assert [one.about for one in await store.catalog.last("default", "audit", limit=9)] == [None]
+    await store.close()
+
+
 @pytest.mark.promise("F12")
 async def test_a_database_with_older_walls_and_functions_gets_those_of_today(empty_database: str) -> None:
     """F12: other arguments, other grants, a wall less; what was written stays."""

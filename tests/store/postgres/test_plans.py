@@ -80,22 +80,24 @@ async def test_a_read_touches_as_many_pages_as_it_needs(crowded: str, counted: b
     assert {name: pages for name, pages in touched.items() if pages > MOST_PAGES} == {}
 
 
-async def test_documents_are_found_by_their_names(postgres_url: str) -> None:
-    """A webhook asks which user a number means, of as many links as there are users."""
+async def test_documents_are_found_by_their_names_and_by_whom_they_are_about(postgres_url: str) -> None:
+    """A webhook asks which user a number means, of as many links as there are users; an audit log is everybody's."""
     store = PostgresStore(postgres_url)
     await store.open()
     await store.close()
     with psycopg.connect(postgres_url, autocommit=True) as owner:
         owner.execute(
-            f"insert into {SCHEMA}.documents select 'default', 'link', n::text, 1, repeat('x', 500), 0"
+            f"insert into {SCHEMA}.documents select 'default', 'link', n::text, 1, repeat('x', 500), 0, 'user ' || n % 300"
             " from generate_series(1, 3000) n"
         )
         owner.execute("analyze")
     asked = {"tenant": "default", "kind": "link"}
     async with _as_the_user(postgres_url) as cursor:
         named = await _pages(cursor, [Statement(statement("named_documents"), {**asked, "names": ["7", "2990"]})])
+        whose = {**asked, "about": "user 7", "before": None, "limit": 5}
+        about = await _pages(cursor, [Statement(statement("last_documents", about="d.about = %(about)s"), whose)])
         every = await _pages(cursor, [Statement(statement("documents"), asked)])
-    assert named < MOST_PAGES < every
+    assert max(named, about) < MOST_PAGES < every
 
 
 @asynccontextmanager

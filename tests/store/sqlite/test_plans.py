@@ -74,14 +74,23 @@ def _plan(query: Query[Any]) -> list[str]:
         return explained.plan
 
 
-def test_documents_are_found_by_their_names() -> None:
-    """A webhook asks which user a number means, of as many links as there are users."""
+@pytest.mark.parametrize(("name", "by"), [("named_documents", "AND name=?"), ("last_documents_about", "AND about=?")])
+def test_documents_are_found_by_their_names_and_by_whom_they_are_about(name: str, by: str) -> None:
+    """A webhook asks which user a number means, of as many links as there are users; an audit log is everybody's."""
     with closing(in_memory()) as connection:
         migrate(connection, migrations("catalog"))
-        values: Bindings = {"tenant": "default", "kind": "link", "names": '["7"]'}
-        found = connection.execute(f"EXPLAIN QUERY PLAN {queries('catalog')['named_documents']}", values)
+        values: Bindings = {
+            "tenant": "default",
+            "kind": "link",
+            "names": '["7"]',
+            "about": "ana",
+            "before": "9",
+            "limit": 5,
+        }
+        found = connection.execute(f"EXPLAIN QUERY PLAN {queries('catalog')[name]}", values)
         plan = [row[3] for row in found]
-    assert any(step.startswith("SEARCH newest") and "AND name=?" in step for step in plan), plan
+    assert any(step.startswith("SEARCH newest") and by in step for step in plan), plan
+    assert not any("TEMP B-TREE" in step for step in plan), plan
 
 
 @pytest.mark.parametrize("query", HOT, ids=str)

@@ -56,6 +56,24 @@ def test_a_newer_schema_is_refused() -> None:
             migrate(connection, migrations("user"))
 
 
+async def test_an_older_catalog_learns_whom_its_documents_are_about(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    await store.open()
+    await store.close()
+    with closing(connect(tmp_path / "catalog.db", writes=True)) as connection:
+        connection.execute("DROP INDEX documents_by_user; ALTER TABLE documents DROP COLUMN about")
+        connection.execute("DELETE FROM migrations WHERE number = 2; PRAGMA user_version = 1")
+        connection.executemany(
+            "INSERT INTO documents VALUES ('default', ?, ?, 1, 0, ?)",
+            [("link", "1", '{"user": "ana"}'), ("link", "2", '{"user": "ben"}'), ("audit", "3", '{"user": null}')],
+        )
+    store = SqliteStore(tmp_path)
+    await store.open()
+    assert [one.name for one in await store.catalog.last("default", "link", limit=9, about="ana")] == ["1"]
+    assert [one.about for one in await store.catalog.last("default", "audit", limit=9)] == [None]
+    await store.close()
+
+
 async def _made(folder: Path) -> Path:
     store = SqliteStore(folder)
     await store.open()

@@ -37,10 +37,11 @@ class PostgresCatalog:
         return tuple(map(document, found))
 
     async def last(
-        self, tenant: str, kind: str, *, limit: int, before: str | None = None, holding: str = ""
+        self, tenant: str, kind: str, *, limit: int, before: str | None = None, about: str | None = None
     ) -> tuple[Document, ...]:
-        found = await self._run("last_documents", tenant=tenant, kind=kind, before=before, holding=holding, limit=limit)
-        return tuple(map(document, found))
+        sql = statement("last_documents", about="true" if about is None else "d.about = %(about)s")
+        values = {"tenant": tenant, "kind": kind, "before": before, "limit": limit, "about": about}
+        return tuple(map(document, await self._send(Statement(sql, values))))
 
     async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
         return tuple(map(document, await self._run("versions", tenant=tenant, kind=kind, name=name)))
@@ -49,7 +50,15 @@ class PostgresCatalog:
         return tuple((tenant, kind) for tenant, kind in await self._run("kinds"))
 
     async def put(
-        self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
+        self,
+        tenant: str,
+        kind: str,
+        name: str,
+        body: str,
+        *,
+        at: datetime,
+        expected: int | None = None,
+        about: str | None = None,
     ) -> Document:
         for _ in range(_ATTEMPTS):
             newest = next(iter(await self.documents(tenant, kind, [name])), None)
@@ -58,7 +67,7 @@ class PostgresCatalog:
                 return newest
             if expected is not None and expected != version:
                 raise Conflict(f"{kind} {name!r} is at version {version}, not {expected}; read it again")
-            made = Document(name=name, version=version + 1, body=body, recorded_at=at)
+            made = Document(name=name, version=version + 1, body=body, recorded_at=at, about=about)
             if await self._insert(tenant, kind, made):
                 return made
         raise Conflict(f"{kind} {name!r} is being written by many at once; try again")
@@ -73,6 +82,7 @@ class PostgresCatalog:
             version=document.version,
             body=escape(document.body),
             at=micros(document.recorded_at),
+            about=document.about,
         )
         return bool(found)
 
@@ -99,9 +109,12 @@ class PostgresCatalog:
         return int((await self._run("count_users"))[0][0])
 
     async def _run(self, name: str, /, *, durable: bool = True, **values: Any) -> Fetched:
+        return await self._send(Statement(statement(name), values), durable=durable)
+
+    async def _send(self, asked: Statement, *, durable: bool = True) -> Fetched:
         begun = (_BEGIN, _ROLE) if durable else (_BEGIN, _ROLE, _UNSYNCED)
 
         async def work(connection: Connection) -> Fetched:
-            return (await send(connection, [*begun, Statement(statement(name), values), _COMMIT]))[-2]
+            return (await send(connection, [*begun, asked, _COMMIT]))[-2]
 
         return await self._connections.persist(work)

@@ -57,7 +57,7 @@ def note(row: Columns) -> Note:
 
 
 def document(row: Columns) -> Document:
-    return Document(name=row[0], version=row[1], body=unescape(row[2]), recorded_at=from_micros(row[3]))
+    return Document(name=row[0], version=row[1], body=unescape(row[2]), recorded_at=from_micros(row[3]), about=row[4])
 
 
 def turn_values(user: UUID, seq: int, draft: TurnDraft | StoredTurn, found: Sequence[str], mark: str) -> Values:

@@ -47,6 +47,7 @@ GAPS: Mapping[str, tuple[str, ...]] = {
     "order": ("t.place", "t.place + 0"),
     "newest": ("t.place desc", "t.persona desc, t.lane desc, t.place desc"),
     "alone": ("", " is true"),
+    "about": ("true", "d.about = %(about)s"),
 }
 """Everything that may stand in a gap."""
 

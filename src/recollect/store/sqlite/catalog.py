@@ -31,8 +31,8 @@ _CATALOG = queries("catalog")
 
 
 def _document(row: tuple[Any, ...]) -> Document:
-    name, version, body, recorded_at = row
-    return Document(name=name, version=version, body=body, recorded_at=from_micros(recorded_at))
+    name, version, body, recorded_at, about = row
+    return Document(name=name, version=version, body=body, recorded_at=from_micros(recorded_at), about=about)
 
 
 class SqliteCatalog:
@@ -62,12 +62,14 @@ class SqliteCatalog:
         return self._file.ask(work)
 
     async def last(
-        self, tenant: str, kind: str, *, limit: int, before: str | None = None, holding: str = ""
+        self, tenant: str, kind: str, *, limit: int, before: str | None = None, about: str | None = None
     ) -> tuple[Document, ...]:
-        values = {"tenant": tenant, "kind": kind, "before": before, "holding": holding, "limit": limit}
+        name, values = "last_documents", {"tenant": tenant, "kind": kind, "before": before, "limit": limit}
+        if about is not None:
+            name, values = "last_documents_about", {**values, "about": about}
 
         def work(connection: Connection) -> tuple[Document, ...]:
-            return built(_document, connection.execute(_CATALOG["last_documents"], values))
+            return built(_document, connection.execute(_CATALOG[name], values))
 
         return await self._in_thread(lambda: self._file.ask(work))
 
@@ -86,9 +88,17 @@ class SqliteCatalog:
         return await self._in_thread(lambda: self._file.ask(work))
 
     async def put(
-        self, tenant: str, kind: str, name: str, body: str, *, at: datetime, expected: int | None = None
+        self,
+        tenant: str,
+        kind: str,
+        name: str,
+        body: str,
+        *,
+        at: datetime,
+        expected: int | None = None,
+        about: str | None = None,
     ) -> Document:
-        values = {"tenant": tenant, "kind": kind, "name": name, "body": body, "recorded_at": micros(at)}
+        values = {"tenant": tenant, "kind": kind, "name": name, "body": body, "recorded_at": micros(at), "about": about}
 
         def work(connection: Connection) -> Document:
             versions = built(_document, connection.execute(_CATALOG["versions"], values))
@@ -98,7 +108,7 @@ class SqliteCatalog:
             if expected is not None and expected != version:
                 raise Conflict(f"{kind} {name!r} is at version {version}, not {expected}; read it again")
             connection.execute(_CATALOG["add_document"], {**values, "version": version + 1})
-            return Document(name=name, version=version + 1, body=body, recorded_at=at)
+            return Document(name=name, version=version + 1, body=body, recorded_at=at, about=about)
 
         return await self._in_thread(lambda: self._file.write(work))
 

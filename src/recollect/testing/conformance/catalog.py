@@ -23,7 +23,7 @@ class CatalogConformance:
     async def test_documents_belong_to_tenant_and_kind(self, store: Store) -> None:
         catalog = store.catalog
         max_ = await catalog.put("default", "persona", "max", "m", at=moment())
-        ana = await catalog.put("default", "persona", "ana", "a", at=moment())
+        ana = await catalog.put("default", "persona", "ana", "a", at=moment(), about="somebody")
         recipe = await catalog.put("default", "recipe", "max", "r", at=moment())
         foreign = await catalog.put("other", "persona", "max", "o", at=moment())
         assert await catalog.documents("default", "persona") == (ana, max_)
@@ -33,8 +33,8 @@ class CatalogConformance:
         assert await catalog.last("default", "persona", limit=9) == (max_, ana)
         assert await catalog.last("default", "persona", limit=1) == (max_,)
         assert await catalog.last("default", "persona", limit=9, before="max") == (ana,)
-        assert await catalog.last("default", "persona", limit=9, holding=ana.body) == (ana,)
-        assert await catalog.last("default", "persona", limit=9, holding="nobody") == ()
+        assert await catalog.last("default", "persona", limit=9, about="somebody") == (ana,)
+        assert await catalog.last("default", "persona", limit=9, about="nobody") == ()
         assert await catalog.documents("other", "persona") == (foreign,)
         assert await catalog.kinds() == (("default", "persona"), ("default", "recipe"), ("other", "persona"))
 

@@ -2,23 +2,23 @@
 -- part of a user's transaction.
 
 -- name: documents
-select distinct on (d.name) d.name, d.version, d.body, d.recorded_at
+select distinct on (d.name) d.name, d.version, d.body, d.recorded_at, d.about
 from documents d
 where d.tenant = %(tenant)s and d.kind = %(kind)s
 order by d.name, d.version desc
 
 -- name: named_documents
 -- A statement of its own, so that the plan that is kept finds each by its name.
-select distinct on (d.name) d.name, d.version, d.body, d.recorded_at
+select distinct on (d.name) d.name, d.version, d.body, d.recorded_at, d.about
 from documents d
 where d.tenant = %(tenant)s and d.kind = %(kind)s and d.name = any (%(names)s::text[])
 order by d.name, d.version desc
 
 -- name: last_documents
-select d.name, d.version, d.body, d.recorded_at
+select d.name, d.version, d.body, d.recorded_at, d.about
 from documents d
-where d.tenant = %(tenant)s and d.kind = %(kind)s
-    and (%(before)s::text is null or d.name < %(before)s::text) and position(%(holding)s::text in d.body) > 0
+where d.tenant = %(tenant)s and d.kind = %(kind)s and {about}
+    and (%(before)s::text is null or d.name < %(before)s::text)
     and not exists (
         select 1 from documents n
         where n.tenant = %(tenant)s and n.kind = %(kind)s and n.name = d.name and n.version > d.version
@@ -27,7 +27,7 @@ order by d.name desc
 limit %(limit)s
 
 -- name: versions
-select d.name, d.version, d.body, d.recorded_at
+select d.name, d.version, d.body, d.recorded_at, d.about
 from documents d
 where d.tenant = %(tenant)s and d.kind = %(kind)s and d.name = %(name)s
 order by d.version
@@ -37,8 +37,8 @@ select distinct d.tenant, d.kind from documents d order by d.tenant, d.kind
 
 -- name: put_document
 -- Compare-and-set: of several who write the same version, one inserts a row.
-insert into documents (tenant, kind, name, version, body, recorded_at)
-values (%(tenant)s, %(kind)s, %(name)s, %(version)s, %(body)s, %(at)s)
+insert into documents (tenant, kind, name, version, body, recorded_at, about)
+values (%(tenant)s, %(kind)s, %(name)s, %(version)s, %(body)s, %(at)s, %(about)s)
 on conflict do nothing
 returning version
 

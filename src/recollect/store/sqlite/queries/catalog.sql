@@ -1,6 +1,6 @@
 -- name: newest_documents
 -- The newest version of every document of a kind.
-SELECT name, version, body, recorded_at FROM documents AS newest
+SELECT name, version, body, recorded_at, about FROM documents AS newest
 WHERE tenant = :tenant AND kind = :kind
     AND version = (
         SELECT max(version) FROM documents WHERE tenant = newest.tenant AND kind = newest.kind AND name = newest.name
@@ -9,7 +9,7 @@ ORDER BY name
 
 -- name: named_documents
 -- The newest version of each of these; a question of its own, so that the index finds them by their names.
-SELECT name, version, body, recorded_at FROM documents AS newest
+SELECT name, version, body, recorded_at, about FROM documents AS newest
 WHERE tenant = :tenant AND kind = :kind AND name IN (SELECT value FROM json_each(:names))
     AND version = (
         SELECT max(version) FROM documents WHERE tenant = newest.tenant AND kind = newest.kind AND name = newest.name
@@ -17,9 +17,19 @@ WHERE tenant = :tenant AND kind = :kind AND name IN (SELECT value FROM json_each
 ORDER BY name
 
 -- name: last_documents
--- The last of them by name, before a name, with a text in their body.
-SELECT name, version, body, recorded_at FROM documents AS newest
-WHERE tenant = :tenant AND kind = :kind AND (:before IS NULL OR name < :before) AND instr(body, :holding) > 0
+-- The last of them by name, before a name.
+SELECT name, version, body, recorded_at, about FROM documents AS newest
+WHERE tenant = :tenant AND kind = :kind AND (:before IS NULL OR name < :before)
+    AND version = (
+        SELECT max(version) FROM documents WHERE tenant = newest.tenant AND kind = newest.kind AND name = newest.name
+    )
+ORDER BY name DESC
+LIMIT :limit
+
+-- name: last_documents_about
+-- The same of those that are about one user.
+SELECT name, version, body, recorded_at, about FROM documents AS newest
+WHERE tenant = :tenant AND kind = :kind AND about = :about AND (:before IS NULL OR name < :before)
     AND version = (
         SELECT max(version) FROM documents WHERE tenant = newest.tenant AND kind = newest.kind AND name = newest.name
     )
@@ -28,7 +38,7 @@ LIMIT :limit
 
 -- name: versions
 -- Every version of a document, oldest first.
-SELECT name, version, body, recorded_at FROM documents
+SELECT name, version, body, recorded_at, about FROM documents
 WHERE tenant = :tenant AND kind = :kind AND name = :name
 ORDER BY version
 
@@ -38,8 +48,8 @@ SELECT DISTINCT tenant, kind FROM documents WHERE tenant <> '' ORDER BY tenant, 
 
 -- name: add_document
 -- A version of a document.
-INSERT INTO documents (tenant, kind, name, version, recorded_at, body)
-VALUES (:tenant, :kind, :name, :version, :recorded_at, :body)
+INSERT INTO documents (tenant, kind, name, version, recorded_at, body, about)
+VALUES (:tenant, :kind, :name, :version, :recorded_at, :body, :about)
 
 -- name: delete_document
 -- All versions of a document; says which there were.

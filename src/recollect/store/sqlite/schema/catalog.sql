@@ -8,7 +8,7 @@ CREATE TABLE documents (
     name TEXT NOT NULL,
     version INTEGER NOT NULL,
     recorded_at INTEGER NOT NULL,
-    body TEXT NOT NULL,
+    body TEXT NOT NULL, about TEXT,
     PRIMARY KEY (tenant, kind, name, version)
 ) STRICT;
 
@@ -24,3 +24,5 @@ CREATE TABLE tombstones (
     epoch INTEGER NOT NULL,
     finished INTEGER NOT NULL
 ) STRICT;
+
+CREATE INDEX documents_by_user ON documents (tenant, kind, about, name) WHERE about IS NOT NULL;
