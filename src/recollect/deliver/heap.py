@@ -4,12 +4,12 @@ glibc gives threads heaps of their own, up to eight for each core, and memory th
 for another. A store's threads open and close users' files all day, so each heap grows to its own high mark. With two heaps
 the process keeps what it needs once, and its threads, which Python runs one at a time, hardly wait for each other.
 What is free between two pieces in use stays with the process as well, unless it is asked for: every few seconds it is given
-back. At the heap's end glibc would give back at once what the next context asks for again, page by page; there it waits for
-its turn like the rest.
+back. What is free at the heap's end waits for that as well, if it is little: glibc would give back at once what the next
+context asks for again, page by page.
 
-Small pieces that are in use for long must not come to lie in what large ones left behind, such as a network buffer or SQLite's
-room for a connection, or the heap grows further with as much in use as before. So large pieces have memory of their own, which
-goes when they go; glibc begins so as well, but moves them into the heap as soon as it has seen one go.
+Small pieces that are in use for long must not come to lie in what large ones left behind, such as a network buffer or
+SQLite's room for a connection, or the heap grows further with as much in use as before. So large pieces have memory of their
+own, which goes when they go; glibc begins so as well, but moves them into the heap as soon as it has seen one go.
 
 Python's collector looks through all that is held now and then, while everything waits. Most of it is what the process started
 with, and none of that is ever garbage. Without it, so little is left that the collector hardly ever comes; but only then does
@@ -26,9 +26,9 @@ from itertools import count
 from typing import Final
 
 HEAPS: Final = 2
-LARGE: Final = 128 * 1024
-"""More than ten thousand numbers take, which ranking a user's turns asks for by the dozen."""
-AT_THE_END: Final = 8 * 1024 * 1024
+LARGE: Final = 64 * 1024
+AT_THE_END: Final = 1024 * 1024
+"""About what the columns take in which ten thousand turns are ranked."""
 _M_ARENA_MAX: Final = -8
 _M_MMAP_THRESHOLD: Final = -3
 _M_TRIM_THRESHOLD: Final = -1
