@@ -133,7 +133,7 @@ async def by_size(sizes: Sequence[int], memories: Sequence[int], *, rng: random.
 
 
 async def by_users(counts: Sequence[int], *, rng: random.Random) -> list[dict[str, object]]:
-    """The same user's context with more and more users in the folder, each with ten turns."""
+    """The same user's context with more and more users in the folder, each with ten turns and a context of their own."""
     rows: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as name:
         async with Recollect(Path(name)) as memory:
@@ -142,6 +142,7 @@ async def by_users(counts: Sequence[int], *, rng: random.Random) -> list[dict[st
             for count in counts:
                 for n in range(there, count):
                     await fill(memory, f"other-{n}", turns=10, memories=0, rng=rng)
+                    await memory.context(user=f"other-{n}", persona="nikita", message=sentence(rng), keep=False)
                 there = count
                 found = spread(await warm(memory, "ana", at=START + timedelta(minutes=1000), rng=rng))
                 rows.append({"users": count, "context p50 ms": found.p50, "p95": found.p95})

@@ -159,3 +159,38 @@ async def test_what_is_cached_follows_the_store(monkeypatch: pytest.MonkeyPatch,
         assert _said(held, held.turns) == _said(fresh, fresh.turns)
     assert bool(connection.execute("SELECT count(*) FROM trace_pages").get) == paged
     connection.close()
+
+
+def _user(number: int) -> UserKey:
+    return UserKey("default", f"u{number}")
+
+
+async def _taken_in(cache: TraceCache, key: UserKey, log: Traced) -> UserRows:
+    asked = cache.query(cache.held(key))
+    return await cache.refresh(key, None, asked, log)  # pyright: ignore[reportArgumentType] - all is there, nothing is read
+
+
+def _log(turns: int) -> Traced:
+    scope = ("user", None, None, "s", "ana")
+    return Traced.of([Trace(n, n, "turn", f"t{n}", n * 10**6, *scope, _packed(n)) for n in range(1, turns + 1)])
+
+
+async def test_who_was_silent_longest_is_let_go_when_all_are_too_large() -> None:
+    cache = TraceCache(embedder="static", dimension=SIZE, largest=100_000)
+    kept = {number: await _taken_in(cache, _user(number), _log(40)) for number in range(30)}
+    again = {number: cache.held(_user(number)) for number in reversed(range(30))}
+    still = [number for number in kept if again[number] is kept[number]]
+    assert 3 <= len(still) < 16, "columns of 40 turns, and what a user takes without any"
+    assert still == list(range(30 - len(still), 30))
+    alone = TraceCache(embedder="static", dimension=SIZE, largest=10)
+    assert alone.held(_user(1)) is await _taken_in(alone, _user(1), _log(40)), "whoever is asked about stays"
+
+
+async def test_how_many_users_are_held_makes_a_search_no_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = TraceCache(embedder="static", dimension=SIZE)
+    for number in range(200):
+        await _taken_in(cache, _user(number), _log(3))
+    weighed: list[UserRows] = []
+    monkeypatch.setattr(UserRows, "nbytes", property(lambda rows: weighed.append(rows) or 1))
+    held = await _taken_in(cache, _user(7), _log(3).after(2))
+    assert weighed == [held]

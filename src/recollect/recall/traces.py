@@ -24,6 +24,8 @@ from recollect.store.traced import Labels, Traced
 BATCH = 20_000
 LARGEST = 256 * 1024 * 1024
 """Bytes that all users' columns may take together."""
+_EMPTY: Final = 6 * 1024
+"""Bytes of a user of whom nothing is held."""
 
 
 class Names:
@@ -294,12 +296,16 @@ class TraceCache:
         self._dimension = dimension
         self._largest = largest
         self._users: OrderedDict[UserKey, UserRows] = OrderedDict()
+        self._sizes: dict[UserKey, int] = {}
+        self._size = 0
+        """The sum of the sizes: a service holds thousands of users, and asks after every message."""
 
     def held(self, key: UserKey) -> UserRows:
         """What is known of this user so far; an unknown one is empty."""
         rows = self._users.get(key)
         if rows is None:
             rows = self._users[key] = UserRows(self._dimension)
+            self._weigh(key, rows)
         self._users.move_to_end(key)
         return rows
 
@@ -322,17 +328,21 @@ class TraceCache:
         if len(found) >= BATCH - 1:
             more = self.query(rows)
             return await self.refresh(key, store, more, (await store.read(more))[more])
-        self._shrink(key)
+        self._weigh(key, rows)
         return rows
 
     def drop(self, key: UserKey) -> None:
         self._users.pop(key, None)
+        self._size -= self._sizes.pop(key, 0)
 
     async def _anew(self, key: UserKey, store: UserStore) -> UserRows:
         asked = self.query(self.held(key))
         return await self.refresh(key, store, asked, (await store.read(asked))[asked])
 
-    def _shrink(self, keep: UserKey) -> None:
-        while len(self._users) > 1 and sum(rows.nbytes for rows in self._users.values()) > self._largest:
-            oldest = next(key for key in self._users if key != keep)
-            del self._users[oldest]
+    def _weigh(self, key: UserKey, rows: UserRows) -> None:
+        """Notes how large this user is now, and lets others go while all are too large."""
+        size = _EMPTY + rows.nbytes
+        self._size += size - self._sizes.get(key, 0)
+        self._sizes[key] = size
+        while self._size > self._largest and len(self._users) > 1:
+            self.drop(next(other for other in self._users if other != key))
