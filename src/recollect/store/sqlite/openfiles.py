@@ -43,7 +43,9 @@ class OpenFiles:
                 entry.borrowers -= 1
 
     def _take_surplus(self) -> list[UserFile]:
-        over = max(len(self._entries) - self._limit, 0)
+        over = len(self._entries) - self._limit
+        if over <= 0:
+            return []
         idle = [key for key, entry in self._entries.items() if not entry.borrowers]
         return [self._entries.pop(key).file for key in idle[:over]]
 
