@@ -1,11 +1,12 @@
 """The embedded store: a folder with one file per user and a catalog."""
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from recollect.errors import StoreError, StoreUnavailable
 from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, TenantDocuments, Written
@@ -30,7 +31,10 @@ OPEN_FILES = 64
 """User files open at once; each takes up to six descriptors."""
 PATIENCE_SECONDS = 30.0
 """How long a write waits for other processes before it gives up, having written nothing."""
-_READERS, _WRITERS = 8, 16
+_READERS: Final = min(8, (os.cpu_count() or 1) + 1)
+"""One more than can run at once, for a long read beside the short ones: more of them only take turns with Python's lock."""
+_WRITERS: Final = 2 * _READERS
+"""Most of their time they wait, for the disk or for another process."""
 
 
 class SqliteStore:
