@@ -1,8 +1,10 @@
 """The schema is what the migrations make it, and a file without one is damaged."""
 
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
+import apsw
 import pytest
 
 from recollect.errors import SchemaMismatch, StoreCorrupt
@@ -135,6 +137,17 @@ async def test_a_file_that_lost_its_last_entries_is_damage(tmp_path: Path) -> No
     with pytest.raises(StoreCorrupt, match="ends at entry 2, but 3 was acknowledged"):
         await store.user(ANA).read(Head())
     await store.close()
+
+
+async def test_the_catalog_takes_as_little_memory_when_it_has_grown(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    await store.open()
+    for number in range(200):
+        await store.catalog.put("default", "event", f"e{number}", "x" * 10_000, at=datetime.now(UTC))
+    [catalog] = [one for one in apsw.connections() if one.filename == str(Layout(tmp_path).catalog)]
+    held, _ = catalog.status(apsw.SQLITE_DBSTATUS_CACHE_USED)
+    await store.close()
+    assert held < 400_000 < Layout(tmp_path).catalog.stat().st_size
 
 
 def test_files_are_kept_as_promised(tmp_path: Path) -> None:

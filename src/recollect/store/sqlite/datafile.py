@@ -8,11 +8,15 @@ import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 from recollect.errors import StoreCorrupt, StoreUnavailable
 from recollect.store.sqlite.driver import Connection, close, connect, copy_log, truncate_log
 from recollect.store.sqlite.layout import companions_of, sync_folder
 from recollect.store.sqlite.migrate import Kind, migrate, migrations, newest, refuse_newer, schema_of
+
+_CATALOG_CACHE_KIB: Final = 256
+"""The catalog keeps growing, by the audit log above all, and of that hardly a page is read twice."""
 
 
 def create(
@@ -43,6 +47,7 @@ def open_writer(path: Path, kind: Kind, *, key: bytes | None = None) -> Connecti
     """A connection that writes, its file brought up to date. The caller holds the lock."""
     connection = connect(path, key=key)
     try:
+        _limit_cache(connection, kind)
         if schema_of(connection) == 0:
             raise StoreCorrupt(f"{path} is damaged (it has lost its schema); restore it from a backup")
         if is_short(connection, path) and copy_log(connection) and is_short(connection, path):
@@ -59,6 +64,7 @@ def open_reader(path: Path, kind: Kind, *, key: bytes | None = None, checked: bo
     was `checked` just now, to see whether its end is in the log."""
     connection = connect(path, writes=False, key=key)
     try:
+        _limit_cache(connection, kind)
         schema = schema_of(connection)
         refuse_newer(schema, newest(kind))
         is_ready = schema == newest(kind) and (checked or not is_short(connection, path))
@@ -69,6 +75,11 @@ def open_reader(path: Path, kind: Kind, *, key: bytes | None = None, checked: bo
         return connection
     close(connection)
     return None
+
+
+def _limit_cache(connection: Connection, kind: Kind) -> None:
+    if kind == "catalog":
+        connection.pragma("cache_size", -_CATALOG_CACHE_KIB)
 
 
 def is_short(connection: Connection, path: Path) -> bool:
