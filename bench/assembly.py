@@ -1,4 +1,5 @@
-"""How long a context takes, and how that grows: by the user's turns and memories, and by the users beside them.
+"""How long a context takes, and how that grows: by the user's turns and memories, by the users beside them, and when all ask
+at once.
 
 The peer in the same run is the bare reads of the same rows: one BM25 query over the user's full-text index and one scan of
 the user's vectors with numpy. Warm is an open file, cold a new process's first context for that user. The snapshot that a
@@ -34,6 +35,7 @@ WORDS = tuple(a + b + c + d for a in SYLLABLES for b in SYLLABLES for c in SYLLA
 """13,500 words, about what people use in years of talk once stop words are gone."""
 HEAD = 30
 QUESTIONS = 200
+ASKING = 48
 
 
 def sentence(rng: random.Random, *, words: int | None = None) -> str:
@@ -149,6 +151,28 @@ async def by_users(counts: Sequence[int], *, rng: random.Random) -> list[dict[st
     return rows
 
 
+async def at_once(*, rng: random.Random) -> list[dict[str, object]]:
+    """Users with a hundred turns each, who ask one after the other and then all in the same moment, in turns."""
+    seconds: dict[str, list[float]] = {"one after the other": [], "all at once": []}
+    with tempfile.TemporaryDirectory() as name:
+        async with Recollect(Path(name)) as memory:
+
+            async def ask(number: int) -> None:
+                await memory.context(user=f"u-{number}", persona="nikita", message=sentence(rng, words=5))
+
+            for number in range(ASKING):
+                await fill(memory, f"u-{number}", turns=100, memories=0, rng=rng)
+                await ask(number)
+            for _ in range(10):
+                for how, times in seconds.items():
+                    begin = perf_counter()
+                    for together in [range(ASKING)] if how == "all at once" else [[number] for number in range(ASKING)]:
+                        await asyncio.gather(*(ask(number) for number in together))
+                    await memory.flush()
+                    times.append((perf_counter() - begin) / ASKING)
+    return [{"asked": how, "contexts/s": round(1000 / spread(times).p50)} for how, times in seconds.items()]
+
+
 def growth(rows: Sequence[dict[str, object]]) -> str:
     """How much more the largest user costs than the smallest, beside the bare reads of the same rows."""
     first, last = rows[0], rows[-1]
@@ -169,7 +193,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.stdout.write(table(rows) + "\n" + growth(rows) + "\n")
     users = asyncio.run(by_users(options.users, rng=rng))
     sys.stdout.write("\n" + table(users) + "\n")
-    save("assembly", [*rows, *users])
+    asked = asyncio.run(at_once(rng=rng))
+    sys.stdout.write("\n" + table(asked) + "\n")
+    save("assembly", [*rows, *users, *asked])
 
 
 if __name__ == "__main__":
