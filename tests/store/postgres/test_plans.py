@@ -100,6 +100,18 @@ async def test_documents_are_found_by_their_names_and_by_whom_they_are_about(pos
     assert max(named, about) < MOST_PAGES < every
 
 
+async def test_what_is_about_one_user_is_found_while_the_server_has_not_counted(postgres_url: str) -> None:
+    store = PostgresStore(postgres_url)
+    await store.open()
+    for number in range(2_000):
+        await store.catalog.put("default", "audit", f"{number:020}", "{}", at=moment(), about=f"user {number % 300}")
+    await store.close()
+    whose = {"tenant": "default", "kind": "audit", "about": "user 7", "before": None, "limit": 50}
+    async with _as_the_user(postgres_url) as cursor:
+        about = await _pages(cursor, [Statement(statement("last_documents", about="d.about = %(about)s"), whose)])
+    assert about < MOST_PAGES
+
+
 @asynccontextmanager
 async def _as_the_user(url: str) -> AsyncGenerator[AsyncClientCursor[Any]]:
     async with await Connections(url, pool_size=1, patience=5).connect() as connection, connection.transaction():

@@ -15,13 +15,13 @@ where d.tenant = %(tenant)s and d.kind = %(kind)s and d.name = any (%(names)s::t
 order by d.name, d.version desc
 
 -- name: last_documents
+-- The newest version by a look at each name: a join with the newer ones may read all of the kind for every row.
 select d.name, d.version, d.body, d.recorded_at, d.about
 from documents d
 where d.tenant = %(tenant)s and d.kind = %(kind)s and {about}
     and (%(before)s::text is null or d.name < %(before)s::text)
-    and not exists (
-        select 1 from documents n
-        where n.tenant = %(tenant)s and n.kind = %(kind)s and n.name = d.name and n.version > d.version
+    and d.version = (
+        select max(n.version) from documents n where n.tenant = d.tenant and n.kind = d.kind and n.name = d.name
     )
 order by d.name desc
 limit %(limit)s
