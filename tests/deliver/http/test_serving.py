@@ -87,6 +87,15 @@ def test_several_processes_are_one_service(tmp_path: Path) -> None:
         server.stop()
 
 
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_it_leaves_nothing_among_the_temporary_files(tmp_path: Path, processes: str) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with serving(tmp_path, "--workers", processes, TMPDIR=str(temporary)) as server:
+        server.stop()
+    assert not list(temporary.iterdir())
+
+
 def test_a_key_that_lasts(tmp_path: Path) -> None:
     made = command("keys", "create", "--json", folder=tmp_path)
     key = json.loads(made.communicate()[0])

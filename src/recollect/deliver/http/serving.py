@@ -75,9 +75,10 @@ def serve(settings: Settings, *, browse: bool = False) -> None:
     if browse:
         threading.Thread(target=_browse, args=(settings, token), daemon=True).start()
     os.environ.update(settings.environment())
-    with tempfile.TemporaryDirectory(prefix="recollect-metrics-") as folder:
+    with contextlib.ExitStack() as stack:
         if settings.workers > 1:
-            os.environ[FOLDER_VARIABLE] = folder
+            # One process alone needs no folder, and dies of its signal: nothing would remove it.
+            os.environ[FOLDER_VARIABLE] = stack.enter_context(tempfile.TemporaryDirectory(prefix="recollect-metrics-"))
         uvicorn.run(
             FACTORY,
             factory=True,
