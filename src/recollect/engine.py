@@ -6,18 +6,17 @@ Snapshots are written behind the answer by one task a user; `close` waits for th
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
 from recollect import beside
 from recollect import store as stores
-from recollect.assemble import gather, personas, prefix, recipe_book, replaying, saved_recipes, snapshot, using
+from recollect.assemble import gather, personas, prefix, recipe_book, replaying, saved_recipes, using
 from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
 from recollect.assemble.recipe import Recipe
@@ -273,11 +272,10 @@ class Recollect(Custody):
         material = await gather.gather(self._user(user), request, recall)
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
-        name = snapshot.snapshot_id(assembled)
         if keep:
-            self._write_later(user, name, partial(snapshot.taken, assembled, request.recipe, material))
+            self._behind(replaying.keep(self._user(user), assembled, request.recipe, material))
         conversation = (self._tenant, user, request.persona, request.lane, counter.family)
-        return assembled.context(name, kept=await self._prefixes.kept(conversation, assembled, counter))
+        return assembled.context(kept=await self._prefixes.kept(conversation, assembled, counter))
 
     async def search(
         self,
@@ -494,9 +492,9 @@ class Recollect(Custody):
         await self.flush()
         return await using.marks(self._user(user), named, now=self._clock())
 
-    def _write_later(self, user: str, name: str, take: Callable[[], snapshot.Taken]) -> None:
-        """Writes the snapshot behind the answer; a store that cannot write costs the snapshot, not the conversation."""
-        task = asyncio.get_running_loop().create_task(replaying.keep(self._user(user), name, take))
+    def _behind(self, work: Coroutine[Any, Any, None]) -> None:
+        """Does something behind the answer."""
+        task = asyncio.get_running_loop().create_task(work)
         self._flushing.add(task)
         task.add_done_callback(self._flushing.discard)
 

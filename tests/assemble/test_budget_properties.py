@@ -239,7 +239,7 @@ def test_no_context_is_over_a_cap_and_what_must_stay_stays(name: str, material: 
     all_blocks(context)
     assert "".join(piece.text for piece in context.pieces) == context.system
     snapshot, blobs = taken(context, recipe, material)
-    assert rebuilt(snapshot, blobs).context == context.context(snapshot.id)
+    assert rebuilt(snapshot, blobs).context == context.context()
 
 
 @pytest.mark.req("R1.11")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.assemble.recipe_book import load, names
-from recollect.assemble.snapshot import snapshot_id, taken
+from recollect.assemble.snapshot import taken
 from recollect.types import Card
 from tests.assemble.build import everything, made, memory, turn, turns
 
@@ -31,7 +31,7 @@ def printed() -> str:
         context = made(name, given)
         snapshot, blobs = taken(context, load(name), given)
         lines += [
-            snapshot_id(context),
+            context.snapshot,
             context.prefix_hash,
             snapshot.body,
             repr(list(blobs.items())),

@@ -10,7 +10,7 @@ import pytest
 from recollect.assemble.diff import diff, kept_tokens
 from recollect.assemble.recipe_book import load, names
 from recollect.assemble.render import RENDERER
-from recollect.assemble.snapshot import FORGOTTEN, blob_names, blobs_of, rebuilt, snapshot_id, taken, thinned
+from recollect.assemble.snapshot import FORGOTTEN, blob_names, blobs_of, rebuilt, taken, thinned
 from recollect.errors import NotFound
 from recollect.types import Card, ToolCall, ToolReturn
 from tests.assemble.build import NOW, O200K, everything, made, material, memory, recalled, turn, turns
@@ -28,22 +28,22 @@ def test_a_snapshot_brings_back_the_whole_context(name: str) -> None:
     snapshot, blobs = taken(context, load(name), given)
     back = rebuilt(snapshot, blobs)
     assert (back.exact, back.notes) == (True, ())
-    assert back.context == context.context(snapshot.id)
+    assert back.context == context.context()
     assert set(blob_names(snapshot)) == set(blobs)
     assert (snapshot.at, snapshot.known, snapshot.full) == (NOW, 100, True)
 
 
 def test_a_snapshots_id_is_the_same_wherever_it_is_made_and_tells_contexts_apart() -> None:
     given = everything()
-    first = snapshot_id(made("companion", given))
-    assert snapshot_id(made("companion", given)) == first
+    first = made("companion", given).snapshot
+    assert made("companion", given).snapshot == first
     others = [
         made("companion-text", given),
         made("companion", replace(given, user="bob")),
         made("companion", replace(given, known=101)),
         made("companion", replace(given, message="no")),
     ]
-    assert len({first, *(snapshot_id(other) for other in others)}) == 5
+    assert len({first, *(other.snapshot for other in others)}) == 5
 
 
 def test_contexts_share_the_blobs_of_what_they_have_in_common() -> None:
@@ -139,14 +139,14 @@ def test_changed_bytes_are_noticed() -> None:
 def test_the_difference_of_two_contexts() -> None:
     before = made(
         "companion", material(recalled=recalled(memory("a", "Ana plays the cello"), memory("b", "likes tea")))
-    ).context("1")
+    ).context()
     after = made(
         "companion",
         material(
             recalled=recalled(memory("b", "likes green tea"), memory("c", "lives in Lisbon with Rita")),
             message="why?",
         ),
-    ).context("2")
+    ).context()
     found = diff(before, after)
     assert [item.id for item in found.added] == ["c"]
     assert [item.id for item in found.removed] == ["a"]
@@ -161,7 +161,7 @@ def test_the_difference_of_two_contexts() -> None:
 
 
 def test_a_context_does_not_differ_from_itself() -> None:
-    context = made("companion", everything()).context("1")
+    context = made("companion", everything()).context()
     found = diff(context, context)
     assert (found.added, found.removed, found.changed, dict(found.sections), found.tokens) == (
         (),
@@ -182,10 +182,10 @@ def test_the_prefix_hash_changes_with_what_stands_before_the_first_volatile_sect
 
 def test_how_many_tokens_a_cache_would_find_again() -> None:
     recipe = load("companion")
-    one = made(recipe, material(window=turns(4))).context("1")
-    grown = made(recipe, material(window=turns(6))).context("2")
+    one = made(recipe, material(window=turns(4))).context()
+    grown = made(recipe, material(window=turns(6))).context()
     assert kept_tokens(one, one, O200K) > kept_tokens(one, grown, O200K) > O200K.count(one.system)
     other = made(
         recipe, material(window=turns(4), persona=replace(material().persona, text="You are someone else."))
-    ).context("3")
+    ).context()
     assert kept_tokens(one, other, O200K) < 12

@@ -8,6 +8,8 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import NamedTuple
 
+from recollect.clock import micros
+from recollect.late import late, later
 from recollect.types import Context, Item, Json, SectionUse
 
 
@@ -24,10 +26,11 @@ def result_hash(system: str, messages: Sequence[Mapping[str, Json]]) -> str:
     return blake2b(sent.encode(), digest_size=16).hexdigest()
 
 
+@late("items", "sections", "prefix_hash", "result")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assembled:
-    """A context and how it was made. `pieces` joined are the system text, `tail` joined the message that follows
-    the history; `carriers` names the item of each message, None for the tail.
+    """A context and how it was made; its receipt is made when somebody looks at it. `pieces` joined are the system text,
+    `tail` joined the message that follows the history; `carriers` names the item of each message, None for the tail.
     """
 
     system: str
@@ -54,7 +57,16 @@ class Assembled:
     """Tokens of each message."""
     breakpoints: tuple[int, ...]
 
-    def context(self, snapshot: str, *, kept: int | None = None) -> Context:
+    @property
+    def snapshot(self) -> str:
+        """Its snapshot's id: the same for the same context of the same user at the same moment, wherever it is made."""
+        digest = blake2b(digest_size=16)
+        moment = (str(micros(self.at)), str(self.known))
+        for part in (self.user, *moment, self.recipe_hash, self.family, self.result):
+            digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
+        return f"snap_{digest.hexdigest()}"
+
+    def context(self, *, kept: int | None = None) -> Context:
         """What the caller gets: messages of its own, to change as it likes, while the snapshot is still being written."""
         messages = [deepcopy(message) if "tool_calls" in message else message.copy() for message in self.messages]
         return Context(
@@ -62,13 +74,13 @@ class Assembled:
             history=messages[: len(self.history)],
             messages=messages,
             tokens=self.tokens,
-            items=list(self.items),
-            snapshot=snapshot,
-            prefix_hash=self.prefix_hash,
+            items=later(lambda: list(self.items)),
+            snapshot=later(lambda: self.snapshot),
+            prefix_hash=later(lambda: self.prefix_hash),
             recipe=self.recipe,
             at=self.at,
             known=self.known,
-            sections=self.sections,
+            sections=later(lambda: self.sections),
             log=self.log,
             warnings=self.warnings,
             breakpoints=self.breakpoints,

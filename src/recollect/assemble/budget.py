@@ -125,7 +125,7 @@ def share(
             starved = False
             if section == "working":
                 aim = max(limit, min(past.wanted + outside, group.cap)) if goal == "target" else limit
-                larger = past.plan(min(aim - outside, purse.room + plan.tokens))
+                larger = past.plan(min(aim - outside, purse.room + plan.tokens)) if aim > outside else plan
                 starved = aim - outside > purse.room + plan.tokens and past.more(larger)
                 plan = purse.exchange(turns, plan, larger)
             if limit > purse.used[recipe.group_of[section]]:

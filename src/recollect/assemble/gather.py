@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from recollect import keys
 from recollect.assemble import naming, personas, select
@@ -47,6 +48,7 @@ from recollect.types import (
     Entity,
     Loop,
     Memory,
+    Origin,
     Profile,
     Recalled,
     Session,
@@ -103,7 +105,6 @@ class _Plan:
     thoughts: RecordList
     marked: RecordsByEntity
     slot: RecordsByKey
-    named: RecordsByEntity
 
     def queries(self) -> tuple[Query[object], ...]:
         return (
@@ -119,7 +120,6 @@ class _Plan:
             self.thoughts,
             self.marked,
             self.slot,
-            self.named,
         )
 
 
@@ -154,6 +154,8 @@ class _Seen:
     message: StoredTurn | None
     text: str
     plan: _Plan
+    named: RecordsByEntity
+    """Asks for the entities that the message may name."""
     search: Search
     """What recall asks, as far as it is known before the answers."""
     ahead: Ahead
@@ -190,15 +192,20 @@ async def _seen(store: UserStore, request: Request, recall: UserRecall) -> _Seen
             raise
         return _Unreadable(error)
     text = message.text if message else request.message or ""
-    plan = _plan(request, text=text, before=message.place if message else None)
+    plan = _plan(request, before=message.place if message else None)
+    named = RecordsByEntity(noun="entity", refs=naming.marks(text), limit=CARDS, known=request.known)
     search = _search(request, text)
     ahead, asking = recall.ahead(search, anchored=True), personas.asking(request.persona)
+    reading = asyncio.create_task(store.read(*plan.queries(), named, *ahead.queries, *asking))
     try:
-        reading = store.read(*plan.queries(), *ahead.queries, *asking)
-        answers, _ = await asyncio.gather(reading, recall.prepare(ahead))
+        await asyncio.sleep(0)  # the read begins
+        recall.prepare(ahead)
+        answers = await reading
     except StoreError as error:
         return _Unreadable(error, message)
-    return _Seen(_who(request, asking, answers), message, text, plan, search, ahead, answers)
+    finally:
+        reading.cancel()  # one that is done stays done
+    return _Seen(_who(request, asking, answers), message, text, plan, named, search, ahead, answers)
 
 
 def _who(request: Request, asking: tuple[TenantDocuments, ...], answers: Answers) -> Resolved:
@@ -231,7 +238,7 @@ def _search(request: Request, text: str) -> Search:
 async def _brought(store: UserStore, request: Request, seen: _Seen, state: _State, recall: UserRecall) -> _Brought:
     try:
         brought = await recall.recall(store, state.ask, seen.ahead, seen.answers, beside=state.beyond.queries)
-        recalled = tuple(map(_held_back, brought.hits))
+        recalled = _held_back(brought.hits)
         facts = await _facts(store, request, recalled, named=state.named, known=state.material.known)
     except StoreError as error:
         return _Brought(problem=f"recall failed: {error}")
@@ -268,18 +275,21 @@ def _bare(request: Request, who: Resolved, unreadable: _Unreadable) -> Material:
     )
 
 
-def _plan(request: Request, *, text: str, before: int | None) -> _Plan:
-    persona, known, recipe = request.persona, request.known, request.recipe
+def _plan(request: Request, *, before: int | None = None) -> _Plan:
+    return _planned(request.persona, request.lane, request.recipe.history.window, before=before, known=request.known)
+
+
+@lru_cache(maxsize=256)
+def _planned(persona: str | None, lane: str | None, window: int, *, before: int | None, known: int | None) -> _Plan:
+    """Contexts of one conversation ask the same, again and again."""
     return _Plan(
         head=Head(),
         profile=RecordsById(ids=(keys.PROFILE,), known=known),
         state=RecordsByKey(noun="state", keys=(keys.state(persona),), known=known),
-        window=Window(persona=persona, lane=request.lane, limit=recipe.history.window + 1, before=before, known=known),
+        window=Window(persona=persona, lane=lane, limit=window + 1, before=before, known=known),
         sessions=RecordList(noun="session", persona=persona, limit=SESSIONS, known=known),
         summaries=RecordsByKey(
-            noun="summary",
-            keys=(keys.SPINE, keys.rolling(persona), keys.lane(persona, request.lane)),
-            known=known,
+            noun="summary", keys=(keys.SPINE, keys.rolling(persona), keys.lane(persona, lane)), known=known
         ),
         past=RecordList(noun="summary", persona=persona, key_prefix="session:", limit=4, known=known),
         days=RecordList(noun="summary", persona=persona, key_prefix="daily:", limit=4, known=known),
@@ -294,8 +304,7 @@ def _plan(request: Request, *, text: str, before: int | None) -> _Plan:
             limit=LOOPS,
             known=known,
         ),
-        slot=RecordsByKey(noun="slot", keys=(keys.slot(persona, request.lane),), known=known),
-        named=RecordsByEntity(noun="entity", refs=naming.marks(text), limit=CARDS, known=known),
+        slot=RecordsByKey(noun="slot", keys=(keys.slot(persona, lane),), known=known),
     )
 
 
@@ -366,7 +375,7 @@ async def _state(store: UserStore, request: Request, seen: _Seen) -> _State:
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
     further = beyond(material, request.recipe, running=running, known=request.known)
-    return _State(material, further, ask, naming.meant(text, nouns.records(answers[plan.named], Entity)))
+    return _State(material, further, ask, naming.meant(text, nouns.records(answers[seen.named], Entity)))
 
 
 async def _lasting(
@@ -376,7 +385,7 @@ async def _lasting(
     step = request.recipe.history.step
     if not step or not window:
         return plan, answers
-    then = _plan(replace(request, known=select.step_begin(window, step=step)), text="", before=None)
+    then = _plan(replace(request, known=select.step_begin(window, step=step)))
     return then, await store.read(then.summaries, then.past, then.days, then.marked)
 
 
@@ -433,13 +442,16 @@ async def _quoted(
     return found[0] if found else None
 
 
-def _held_back(found: Recalled) -> Recalled:
+def _held_back(found: Sequence[Recalled]) -> tuple[Recalled, ...]:
     """Long after it was said, an order of a tool, an import or the model itself is not shown again; where it was said, in
     the conversation of the moment, it stands as a turn like any other."""
-    what = found.what
-    if found.reason or not isinstance(what, StoredTurn) or what.origin == "user":
-        return found
-    return replace(found, reason="quarantined") if _VERDICTS.gives_orders(what.text, what.origin) else found
+    said: dict[int, tuple[str, Origin]] = {
+        place: (hit.what.text, hit.what.origin)
+        for place, hit in enumerate(found)
+        if isinstance(hit.what, StoredTurn) and hit.what.origin != "user" and not hit.reason
+    }
+    verdicts = dict(zip(said, _VERDICTS.give_orders(list(said.values())), strict=True))
+    return tuple(replace(hit, reason="quarantined") if verdicts.get(place) else hit for place, hit in enumerate(found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

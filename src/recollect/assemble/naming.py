@@ -39,7 +39,7 @@ def marks(text: str) -> tuple[str, ...]:
 def meant(text: str, entities: Sequence[Entity]) -> tuple[str, ...]:
     """References of the entities that the text names, in the order in which it does."""
     found: dict[str, None] = {}
-    for name in _names(text):
+    for name in _names(text) if entities else ():
         said = slug(name)
         for entity in entities:
             called = (entity.label, *entity.aliases)

@@ -6,6 +6,7 @@ they exchange marks of its lines and messages, hashes without a text, and what i
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
@@ -13,6 +14,7 @@ from typing import Final
 from recollect.assemble.assembled import Assembled
 from recollect.assemble.diff import common
 from recollect.beside.base import Beside
+from recollect.late import later
 from recollect.tokens import MESSAGE, Tokenizer
 from recollect.types import Json
 
@@ -28,7 +30,10 @@ Conversation = tuple[str, str, str | None, str | None, str]
 @dataclass(frozen=True, slots=True)
 class _Sent:
     system: str
-    messages: tuple[bytes, ...]
+    messages: tuple[int, ...]
+    """A hash of each: no more of them is kept."""
+    told: bytes = b""
+    """The marks that other processes were given of it."""
 
 
 class Prefixes:
@@ -41,29 +46,33 @@ class Prefixes:
         self._sent: OrderedDict[Conversation, _Sent] = OrderedDict()
 
     async def kept(self, conversation: Conversation, made: Assembled, tokenizer: Tokenizer) -> int | None:
-        """Tokens that are the same as last time, from the beginning on; from now on this is the last time."""
+        """Tokens that are the same as last time, from the beginning on, counted when somebody asks. From now on this is the
+        last time."""
         before = self._sent.pop(conversation, None)
-        after = _Sent(made.system, tuple(map(_digest, made.messages)))
-        self._sent[conversation] = after
+        told = marks(made) if self._beside.shares else b""
+        after = self._sent[conversation] = _Sent(made.system, tuple(map(_hashed, made.messages)), told)
         if len(self._sent) > CONVERSATIONS:
             self._sent.popitem(last=False)
         if self._beside.shares:
-            elsewhere = await self._beside.exchange(repr(conversation), marks(after.system, after.messages))
-            if elsewhere is not None and (before is None or elsewhere != marks(before.system, before.messages)):
+            elsewhere = await self._beside.exchange(repr(conversation), told)
+            if elsewhere is not None and (before is None or elsewhere != before.told):
                 lines, messages = read_marks(elsewhere)
                 same = _same_lines(made.system, lines)
                 whole = len(same) == len(made.system) and len(lines) == len(_lines(made.system))
-                return MESSAGE + tokenizer.count(same) + (_same_messages(messages, after, made) if whole else 0)
-        if before is None:
-            return None
-        same = MESSAGE + tokenizer.count(made.system[: common(before.system, made.system)])
-        return same + (_same_messages(before.messages, after, made) if before.system == made.system else 0)
+                further = _same_messages(messages, read_marks(told)[1], made) if whole else 0
+                return MESSAGE + tokenizer.count(same) + further
+        return None if before is None else later(lambda: _same(before, after, made, tokenizer))
 
 
-def marks(system: str, messages: tuple[bytes, ...]) -> bytes:
+def _same(before: _Sent, after: _Sent, made: Assembled, tokenizer: Tokenizer) -> int:
+    same = MESSAGE + tokenizer.count(after.system[: common(before.system, after.system)])
+    return same + (_same_messages(before.messages, after.messages, made) if before.system == after.system else 0)
+
+
+def marks(made: Assembled) -> bytes:
     """One mark for each line and each message, the number of lines before them."""
-    lines = [_hash(line.encode("utf-8", "surrogatepass")) for line in _lines(system)]
-    return len(lines).to_bytes(4, "big") + b"".join((*lines, *messages))
+    lines = [_hash(line.encode("utf-8", "surrogatepass")) for line in _lines(made.system)]
+    return len(lines).to_bytes(4, "big") + b"".join((*lines, *map(_digest, made.messages)))
 
 
 def read_marks(body: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
@@ -87,14 +96,19 @@ def _same_lines(system: str, before: tuple[bytes, ...]) -> str:
     return "".join(same)
 
 
-def _same_messages(before: tuple[bytes, ...], after: _Sent, made: Assembled) -> int:
+def _same_messages(before: Sequence[object], after: Sequence[object], made: Assembled) -> int:
     """Tokens of the messages that are the same, from the first on."""
     same = 0
-    for old, new, cost in zip(before, after.messages, made.costs, strict=False):
+    for old, new, cost in zip(before, after, made.costs, strict=False):
         if old != new:
             break
         same += cost
     return same
+
+
+def _hashed(message: dict[str, Json]) -> int:
+    """Python's own hash, for this process alone. A message without tools is a role and a text."""
+    return hash((message["role"], message["content"]) if len(message) == 2 else repr(message))
 
 
 def _digest(message: dict[str, Json]) -> bytes:

@@ -12,6 +12,7 @@ from recollect.assemble.draft import Choice, Draft
 from recollect.assemble.exchange import Exchange
 from recollect.assemble.table import Table
 from recollect.assemble.titles import HEADINGS, UNTRIMMED, Volatility
+from recollect.late import later
 from recollect.types import Item, Json, SectionUse
 
 OVER_BUDGET: Final = "over budget"
@@ -36,18 +37,17 @@ def assembled(wanted: Table, choice: Choice, draft: Draft) -> Assembled:
     closing.append({"role": "user", "content": wanted.message})
     carriers.append(wanted.message_number)
     costs.append(wanted.message_tokens)
-    items = tuple(_items(wanted, choice, draft))
     messages = (*draft.history, *closing)
     return Assembled(
         system=draft.system,
         history=draft.history,
         messages=messages,
         tokens=draft.tokens,
-        items=items,
-        sections=_uses(wanted, choice, draft),
-        prefix_hash=_prefix(draft),
-        result=result_hash(draft.system, messages),
-        log=_log(wanted, draft, items),
+        items=later(lambda: tuple(_items(wanted, choice, draft))),
+        sections=later(lambda: _uses(wanted, choice)),
+        prefix_hash=later(lambda: _prefix(draft)),
+        result=later(lambda: result_hash(draft.system, messages)),
+        log=_log(wanted, choice, draft),
         warnings=_warnings(wanted),
         recipe=recipe.name,
         recipe_hash=recipe.hash,
@@ -133,7 +133,7 @@ def _absence(wanted: Table, choice: Choice, number: int) -> str:
     return f"duplicate of turn {wanted.past.shown[holder - len(wanted.candidates)].turn.id} in working"
 
 
-def _uses(wanted: Table, choice: Choice, draft: Draft) -> tuple[SectionUse, ...]:
+def _uses(wanted: Table, choice: Choice) -> tuple[SectionUse, ...]:
     groups = wanted.desk.recipe.groups
     return tuple(
         SectionUse(
@@ -158,16 +158,16 @@ def _prefix(draft: Draft) -> str:
     return digest.hexdigest()
 
 
-def _log(wanted: Table, draft: Draft, items: tuple[Item, ...]) -> dict[str, Json]:
-    shown = [item for item in items if item.included]
-    lines = sum(item.tokens for item in shown if item.section == "working") if wanted.transcript else draft.turn_tokens
+def _log(wanted: Table, choice: Choice, draft: Draft) -> dict[str, Json]:
+    shown = [wanted.candidates[number] for number in draft.texts]
+    lines = _lines(wanted, choice, draft) if wanted.transcript else draft.turn_tokens
     problems: list[Json] = [*wanted.desk.material.problems]
     return {
         "message_history_count": len(draft.exchanges),
         "message_history_tokens": lines,
-        "today_summary_present": any(item.section == "today" and item.kind == "summary" for item in shown),
-        "open_threads_count": sum(item.kind == "loop" for item in shown),
-        "last_conversation_present": any(item.section == "last_time" for item in shown),
+        "today_summary_present": any(one.section == "today" and one.kind == "summary" for one in shown),
+        "open_threads_count": sum(one.kind == "loop" for one in shown),
+        "last_conversation_present": any(one.section == "last_time" for one in shown),
         "pending_slot": wanted.desk.material.slot,
         "tokenizer": wanted.desk.tokenizer.family,
         "exact_tokens": wanted.desk.tokenizer.exact,
@@ -176,6 +176,12 @@ def _log(wanted: Table, draft: Draft, items: tuple[Item, ...]) -> dict[str, Json
         "reserve": wanted.desk.recipe.total.reserve,
         "problems": problems,
     }
+
+
+def _lines(wanted: Table, choice: Choice, draft: Draft) -> int:
+    """Tokens of the transcript's lines."""
+    moments = (n for n in draft.texts if wanted.candidates[n].section == "working")
+    return sum(choice.shared.given[n] for n in moments) + sum(one.whole for one in draft.exchanges.values())
 
 
 def _warnings(wanted: Table) -> tuple[str, ...]:

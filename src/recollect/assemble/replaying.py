@@ -1,11 +1,13 @@
 """The past again: a context rebuilt from its snapshot, and another recipe tried over a recorded conversation."""
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from recollect.assemble import snapshot
+from recollect.assemble.assembled import Assembled
+from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
 from recollect.store.base import Answers, Blobs, Change, Scope, SnapshotsById, TurnList, UserStore
@@ -25,17 +27,17 @@ async def replay(store: UserStore, snapshot_id: str) -> Context:
     return replace(rebuilt.context, warnings=(*rebuilt.context.warnings, *rebuilt.notes))
 
 
-async def keep(store: UserStore, name: str, take: Callable[[], snapshot.Taken]) -> None:
-    """Takes and writes a snapshot; one that cannot be written is reported and costs no conversation."""
+async def keep(store: UserStore, made: Assembled, recipe: Recipe, material: Material) -> None:
+    """Takes and writes a context's snapshot; one that cannot be written is reported and costs no conversation."""
 
     def decide(_: Answers) -> Change:
-        stored, blobs = take()
+        stored, blobs = snapshot.taken(made, recipe, material)
         return Change(snapshots=(stored,), blobs=blobs)
 
     try:
         await store.write(decide)
     except StoreError as error:
-        LOG.warning("snapshot %s was not written: %s", name, error)
+        LOG.warning("snapshot %s was not written: %s", made.snapshot, error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,6 @@ from recollect.assemble.assembled import Assembled, Piece, result_hash
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.render import RENDERER
-from recollect.clock import micros
 from recollect.errors import NotFound
 from recollect.ingest.hygiene import visible
 from recollect.store.base import StoredSnapshot
@@ -39,15 +38,6 @@ class Rebuilt:
     context: Context
     exact: bool
     notes: tuple[str, ...]
-
-
-def snapshot_id(made: Assembled) -> str:
-    """The same for the same context of the same user at the same moment, wherever it is made."""
-    digest = blake2b(digest_size=16)
-    moment = (str(micros(made.at)), str(made.known))
-    for part in (made.user, *moment, made.recipe_hash, made.family, made.result):
-        digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
-    return f"snap_{digest.hexdigest()}"
 
 
 def taken(made: Assembled, recipe: Recipe, material: Material) -> Taken:
@@ -76,7 +66,7 @@ def taken(made: Assembled, recipe: Recipe, material: Material) -> Taken:
         "blobs": book.listed,
     }
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return StoredSnapshot(id=snapshot_id(made), at=made.at, known=made.known, body=text), book.texts
+    return StoredSnapshot(id=made.snapshot, at=made.at, known=made.known, body=text), book.texts
 
 
 def rebuilt(snapshot: StoredSnapshot, blobs: Mapping[str, str]) -> Rebuilt:

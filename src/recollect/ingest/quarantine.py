@@ -59,6 +59,9 @@ ATTACKS: Final = _compiled("attack")
 STANDING: Final = _compiled("standing")
 _NEEDS: Final = tuple(sorted({need for rule in (*ATTACKS, *STANDING) for need in rule.needs}))
 
+_BETWEEN: Final = "\x1f"
+"""In no word that a rule needs."""
+
 # A flag of a country's part spells up to seven tag characters; more, or any bidi override, hides text.
 _HIDDEN: Final = re.compile("[\U000e0020-\U000e007f]{8,}|[\u202d\u202e]|[\u200b\u200c\u200d\u2060]{6,}")
 
@@ -72,27 +75,38 @@ def _decoded(text: str) -> str:
 
 def quarantine(text: str, origin: Origin) -> Reason | None:
     """Say why the text must not become a durable memory, or `None` if it may."""
-    plain = text
+    plain = _plain(text)
+    return plain if isinstance(plain, Reason) else _judged(plain, origin, _held(plain))
+
+
+def _plain(text: str) -> str | Reason:
+    """What the rules look at; a text that hides something is not looked at any further."""
     if not (text.isascii() and text.isprintable()):
         hidden = _HIDDEN.search(text)
         if hidden is not None:
             return Reason(kind="hidden", words=" ".join(f"{ord(sign):04X}" for sign in hidden[0][:8]))
-        plain = unicodedata.normalize("NFKC", visible(text)).replace("’", "'")
-    plain = _decoded(plain)
-    for kind, _, pattern in _worth_trying(plain, ATTACKS if origin == "user" else (*ATTACKS, *STANDING)):
-        found = pattern.search(plain)
-        if found is not None:
-            return Reason(kind=kind, words=found[0].strip()[:120])
-    return None
+        text = unicodedata.normalize("NFKC", visible(text)).replace("’", "'")
+    return _decoded(text)
 
 
-def _worth_trying(plain: str, rules: Sequence[Rule]) -> Sequence[Rule]:
-    """The rules that may match. Letters that only `re.IGNORECASE` takes for ASCII ones are beyond `lower`."""
-    if not plain.isascii():
-        return rules
+def _held(plain: str, needs: Sequence[str] = _NEEDS) -> list[str]:
+    """Which of the words that rules need it holds."""
     lowered = plain.lower()
-    held = [need for need in _NEEDS if need in lowered]
-    return [rule for rule in rules if not rule.needs.isdisjoint(held)] if held else ()
+    return [need for need in needs if need in lowered]
+
+
+def _judged(plain: str, origin: Origin, held: Sequence[str]) -> Reason | None:
+    """Only rules that may match are tried. Letters that only `re.IGNORECASE` takes for ASCII ones are beyond `lower`, so
+    text that has any others is put to all of them."""
+    if not held and plain.isascii():
+        return None
+    for rule in ATTACKS if origin == "user" else (*ATTACKS, *STANDING):
+        if plain.isascii() and rule.needs.isdisjoint(held):
+            continue
+        found = rule.pattern.search(plain)
+        if found is not None:
+            return Reason(kind=rule.kind, words=found[0].strip()[:120])
+    return None
 
 
 class Verdicts:
@@ -103,11 +117,20 @@ class Verdicts:
         self._most = most
         self._known: dict[bytes, bool] = {}
 
-    def gives_orders(self, text: str, origin: Origin) -> bool:
-        name = blake2b(f"{origin}\0{text}".encode("utf-8", "surrogatepass"), digest_size=12).digest()
-        known = self._known.get(name)
-        if known is None:
-            if len(self._known) >= self._most:
-                self._known.clear()
-            known = self._known[name] = quarantine(text, origin) is not None
-        return known
+    def give_orders(self, said: Sequence[tuple[str, Origin]]) -> list[bool]:
+        """One verdict for each text. New ones are looked through together for what any rule needs: few hold any of it."""
+        names = [
+            blake2b(f"{origin}\0{text}".encode("utf-8", "surrogatepass"), digest_size=12).digest()
+            for text, origin in said
+        ]
+        new = {name: one for name, one in zip(names, said, strict=True) if name not in self._known}
+        if len(self._known) + len(new) > self._most:
+            self._known.clear()
+            new = dict(zip(names, said, strict=True))
+        plains = {name: _plain(text) for name, (text, _) in new.items()}
+        held = _held(_BETWEEN.join(plain for plain in plains.values() if isinstance(plain, str)))
+        for name, plain in plains.items():
+            self._known[name] = isinstance(plain, Reason) or (
+                _judged(plain, new[name][1], _held(plain, held) if held else held) is not None
+            )
+        return [self._known[name] for name in names]

@@ -117,9 +117,10 @@ class Receipts:
     blobs: Callable[[StoredSnapshot], Sequence[str]]
 
 
-def _without_orders(turn: StoredTurn) -> StoredTurn:
+def _without_orders(turns: Sequence[StoredTurn]) -> tuple[StoredTurn, ...]:
     """A summary is durable memory: what may not become a memory may not get into one by that way either."""
-    return replace(turn, text="") if _VERDICTS.gives_orders(turn.text, turn.origin) else turn
+    verdicts = _VERDICTS.give_orders([(turn.text, turn.origin) for turn in turns])
+    return tuple(replace(turn, text="") if orders else turn for turn, orders in zip(turns, verdicts, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +150,7 @@ class Services:
         chosen = self.summariser if attempts < GIVES_UP else self.plain_summariser
 
         async def without_orders(task: Task) -> Digest:
-            return await chosen(replace(task, turns=tuple(map(_without_orders, task.turns))))
+            return await chosen(replace(task, turns=_without_orders(task.turns)))
 
         return without_orders
 

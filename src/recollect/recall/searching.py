@@ -225,7 +225,7 @@ class Recaller:
             return Ahead(traces=traces, speakers=speakers)
         return Ahead(traces=traces, speakers=speakers, question=question, matches=_asked(question, search))
 
-    async def prepare(self, key: UserKey, ahead: Ahead) -> None:
+    def prepare(self, key: UserKey, ahead: Ahead) -> None:
         """Embeds the question and compares it with what is held while the store reads, if that takes no waiting."""
         if ahead.question is not None and self._embedder.at_once:
             vector, held = self._ask(ahead.question.text), self._cache.held(key)
@@ -423,8 +423,8 @@ class UserRecall:
     def ahead(self, search: Search, *, anchored: bool) -> Ahead:
         return self._recaller.ahead(self._key, search, anchored=anchored)
 
-    async def prepare(self, ahead: Ahead) -> None:
-        await self._recaller.prepare(self._key, ahead)
+    def prepare(self, ahead: Ahead) -> None:
+        self._recaller.prepare(self._key, ahead)
 
     async def recall(
         self, store: UserStore, search: Search, ahead: Ahead, read: Answers, *, beside: Sequence[Query[object]]

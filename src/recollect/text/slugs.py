@@ -16,6 +16,8 @@ _OTHER: Final = re.compile(r"[^\w\s\-‐‑‒–—]+")
 
 def slug(label: str) -> str:
     """Lower case, spaces and hyphens become underscores, other punctuation is removed."""
+    if label.isascii() and label.isalnum():
+        return label.lower()
     plain = unicodedata.normalize("NFKC", label).lower()
     return _GAP.sub("_", _OTHER.sub("", plain)).strip("_")
 

@@ -2,10 +2,13 @@
 
 import gc
 from pathlib import Path
+from unittest.mock import Mock
 
 import apsw
+import pytest
 
-from recollect.store.base import Change, Head, TurnList, UserKey
+from recollect.store.base import Change, Head, TurnList, TurnsBySeq, UserKey
+from recollect.store.sqlite import sharedfile
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing import put, turn_draft
@@ -55,3 +58,21 @@ def test_no_cursor_is_kept_of_users_who_were_wiped(tmp_path: Path) -> None:
         if isinstance(held, apsw.Cursor) and held.connection.filename == str(file.path)
     ]
     file.close()
+
+
+async def test_a_few_entries_of_a_file_at_hand_need_no_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharedfile, "MOMENT", 3600.0)
+    store = SqliteStore(tmp_path)
+    await store.open()
+    user = store.user(USERS[0])
+    await put(user, Change(turns=(turn_draft("t0", "tea"),)))
+    asked = TurnsBySeq(seqs=(1,))
+    first = (await user.read(asked))[asked]
+    handed = Mock(wraps=store._readers.run)  # pyright: ignore[reportPrivateUsage] - who does it is not to be seen otherwise
+    monkeypatch.setattr(store._readers, "run", handed)  # pyright: ignore[reportPrivateUsage] - the same
+    assert (await user.read(asked))[asked] == first
+    assert handed.call_count == 0
+    await user.read(asked, Head())
+    await user.read(TurnsBySeq(seqs=tuple(range(1, 100))))
+    assert handed.call_count == 2, "the head is not one of a few entries, and a hundred are not few"
+    await store.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.store.catalog import UserKey
+from recollect.store.sqlite import sharedfile
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.userfile import UserFile
 
@@ -56,4 +57,42 @@ def test_a_read_does_not_wait_for_a_write(file: UserFile) -> None:
     assert found is not None
     assert found[1] == ["first"], "what is not committed is not seen"
     assert file.read(_names) != found
+    file.close()
+
+
+def test_a_glance_waits_for_nobody(file: UserFile) -> None:
+    begun, read = threading.Event(), threading.Event()
+
+    def slow(connection: Connection) -> None:
+        begun.set()
+        assert read.wait(30)
+
+    assert file.read(_names) is not None
+    writing = threading.Thread(target=file.write, args=[slow])
+    writing.start()
+    assert begun.wait(30)
+    assert file.glance(_names) is None
+    read.set()
+    writing.join()
+    file.close()
+
+
+def test_a_glance_is_for_files_whose_last_read_took_a_moment(file: UserFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert file.glance(_names) is None, "nobody knows yet"
+    monkeypatch.setattr(sharedfile, "MOMENT", 3600.0)
+    whole = file.read(_names)
+    assert whole is not None
+    assert file.glance(_names) == (whole,)
+    monkeypatch.setattr(sharedfile, "MOMENT", 0.0)
+    assert file.glance(_names) == (whole,)
+    assert file.glance(_names) is None, "the last one took longer than nothing"
+    file.close()
+
+
+def test_a_glance_sees_that_the_file_was_replaced(file: UserFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharedfile, "MOMENT", 3600.0)
+    assert file.read(_names) is not None
+    file.path.rename(file.path.with_suffix(".old"))
+    assert file.glance(_names) is None
+    assert file.read(_names) is None
     file.close()

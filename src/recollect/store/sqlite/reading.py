@@ -63,6 +63,9 @@ _OF_RECORDS = (RecordsById, RecordsByKey, RecordList, RecordsByEntity)
 _MOST_KEPT = 32
 _MARK = object()
 
+_FEW = 64
+"""Rows that are no more work to read than to hand over to a thread."""
+
 LATEST = 2**62
 """Later than any log entry, and than any moment: "whatever is there now"."""
 _LAST_CHARACTER = "\U0010ffff"
@@ -88,14 +91,24 @@ def _kept(connection: Connection, query: Query[Any]) -> Any:
     if not isinstance(query, _OF_RECORDS):
         return ask(connection, query)
     kept = connection.kept
-    if query in kept:
-        found = kept.pop(query)
-    else:
+    found = kept.pop(query, None)
+    if found is None:
         found = ask(connection, query)
         if len(kept) > _MOST_KEPT:
             del kept[next(one for one in kept if one is not _MARK)]
     kept[query] = found
     return found
+
+
+def few(query: Query[Any]) -> bool:
+    """Whether a query asks for a few entries by their numbers, or for a few turns in a row."""
+    match query:
+        case TurnsBySeq() | RecordsBySeq():
+            return len(query.seqs) <= _FEW
+        case TurnList():
+            return query.limit <= _FEW
+        case _:
+            return False
 
 
 def head(connection: Connection, _: Head | None = None) -> int:
@@ -220,8 +233,11 @@ def _record_list(connection: Connection, query: RecordList) -> tuple[Row, ...]:
 
 
 def _records_by_entity(connection: Connection, query: RecordsByEntity) -> tuple[Row, ...]:
+    found = connection.execute(_RECORDS["naming"], {"refs": json.dumps(query.refs)}).get
+    if found is None:
+        return ()
     values: dict[str, Value] = {
-        "refs": json.dumps(query.refs),
+        "seqs": found,
         "noun": query.noun,
         "known": _known(query.known),
         "any_persona": isinstance(query.persona, Everything),

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import ClassVar, TypeVar
 
 from recollect.errors import KeyDestroyed
@@ -23,6 +24,8 @@ from recollect.store.sqlite.sidecar import Sidecar, inode_of, marked
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
+MOMENT = 0.003
+"""Seconds that a read may take of a file whose pages are at hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class SharedFile:
         self._reading, self._writing = threading.Lock(), threading.Lock()
         self._reader: _Open | None = None
         self._writer: _Open | None = None
+        self._at_hand = False
+        """Whether the last read took a moment: the next one will neither wait for the disk nor open anything."""
 
     # What one kind of file knows and another does not.
 
@@ -65,18 +70,31 @@ class SharedFile:
         The connection that writes reads as well, unless it is busy: what others write empties a connection's cache, and
         nearly all that is written is written here.
         """
-        if self._writing.acquire(blocking=False):
-            try:
-                writer = self._writer
-                if writer is not None and writer.inode == inode_of(self.path):
-                    return self._look(writer.connection, work, self._drop_writer)
-            finally:
-                self._writing.release()
+        found = self._by_writer(work)
+        if found is not None:
+            return found[0]
         with self._reading, translating(self.path):
             connection = self._current_reader()
             return None if connection is None else self._look(connection, work, self._drop_reader)
 
+    def glance(self, work: Work[T]) -> tuple[T] | None:
+        """What a read would give, without waiting; None where it might have to wait, for somebody else or for the disk."""
+        return self._by_writer(work) if self._at_hand else None
+
+    def _by_writer(self, work: Work[T]) -> tuple[T] | None:
+        """By the connection that writes, unless it is busy or of another file."""
+        if not self._writing.acquire(blocking=False):
+            return None
+        try:
+            writer = self._writer
+            if writer is None or writer.inode != inode_of(self.path):
+                return None
+            return (self._look(writer.connection, work, self._drop_writer),)
+        finally:
+            self._writing.release()
+
     def _look(self, connection: Connection, work: Work[T], drop: Callable[[], None]) -> T:
+        begun = monotonic()
         with translating(self.path):
             try:
                 connection.execute("BEGIN")
@@ -85,6 +103,7 @@ class SharedFile:
             except BaseException:
                 drop()
                 raise
+            self._at_hand = monotonic() - begun < MOMENT
             return result
 
     def write(self, work: Work[T], *, durable: bool = True) -> T:

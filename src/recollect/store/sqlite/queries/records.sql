@@ -32,11 +32,15 @@ WHERE seq IN (SELECT seq FROM record_sources WHERE turn IN (SELECT value FROM js
     AND (:ever OR retired IS NULL)
 ORDER BY seq
 
+-- name: naming
+-- The entries of records that name any of these entities, as a list in JSON; NULL for none. Most messages name nobody.
+SELECT '[' || group_concat(DISTINCT seq) || ']' FROM record_entities WHERE ref IN (SELECT value FROM json_each(:refs))
+
 -- name: by_entity
--- Versions of one noun, visible at :known, that name any of these entities, newest first. The plus signs keep the planner from
+-- Those of them that are of one noun and visible at :known, newest first. The plus signs keep the planner from
 -- reading every version of the noun, by an index, instead of the few that are named.
 SELECT {columns} FROM records
-WHERE seq IN (SELECT seq FROM record_entities WHERE ref IN (SELECT value FROM json_each(:refs)))
+WHERE seq IN (SELECT value FROM json_each(:seqs))
     AND +noun = :noun AND +seq <= :known AND (+retired IS NULL OR +retired > :known)
     AND (:any_persona OR persona IS :persona OR (:shared AND persona IS NULL))
     AND (:any_status OR status IN (SELECT value FROM json_each(:statuses)))
