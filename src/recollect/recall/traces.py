@@ -275,9 +275,10 @@ class UserRows:
             mask &= _any_of(columns.fields[3], meant)
         if not isinstance(lane, Everything):
             mask &= _any_of(columns.fields[4], [self.lanes.known(name) for name in (lane, *named)])
-        if known is None:
+        seqs = columns.matrix.seqs
+        if known is None or not len(seqs) or known >= seqs[-1]:
             return mask & (columns.replaced == 0)
-        return mask & (columns.matrix.seqs <= known) & ((columns.replaced == 0) | (columns.replaced > known))
+        return mask & (seqs <= known) & ((columns.replaced == 0) | (columns.replaced > known))
 
 
 def _any_of(column: NDArray[np.int64], values: Sequence[int]) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import schemathesis
@@ -36,7 +36,14 @@ def operations() -> list[Any]:
     return found
 
 
-@pytest.fixture(scope="module")
+def _of_each(fixture_name: str, config: pytest.Config) -> Literal["function", "module"]:
+    """With a thousand requests each, operations make thousands of users up, and what goes through all users would then take
+    longer than a client waits: each operation has a server of its own."""
+    del fixture_name, config
+    return "function" if effort.profile() == "soak" else "module"
+
+
+@pytest.fixture(scope=_of_each)
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     folder: Path = tmp_path_factory.mktemp("fuzzed")
     secrets = ("TELEGRAM_SECRET", "VOICE_SECRET", "ELEVENLABS_SECRET", "VAPI_SECRET", "RETELL_SECRET")
