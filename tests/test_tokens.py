@@ -142,3 +142,28 @@ def test_every_exact_family_counts_with_its_own_vocabulary() -> None:
     text = "Die Straßenbahn fährt um 7:45 Uhr, 안녕하세요."
     for family, vocabulary in EXACT.items():
         assert tokenizer(family).count(text) == len(Vocabulary.from_pretrained(vocabulary).encode_ordinary(text))
+
+
+VOCABULARIES = {family: Vocabulary.from_pretrained(name) for family, name in EXACT.items()}
+PIECES = [
+    "<|endoftext|>",
+    "<s>",
+    "[INST]",
+    "<start_of_turn>",
+    "<｜User｜>",
+    "<|",
+    "|>",
+    "<",
+    "|",
+    "endoftext",
+    "im_start",
+    " ",
+    "\n",
+]
+
+
+@pytest.mark.parametrize("family", EXACT)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=9)))
+def test_a_control_token_in_a_text_is_counted_as_the_text_it_is(family: str, parts: list[str]) -> None:
+    text = "".join(parts).encode("utf-8", "replace").decode()
+    assert tokenizer(family).count_once(text) == len(VOCABULARIES[family].encode_ordinary(text))

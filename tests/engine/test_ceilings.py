@@ -52,9 +52,19 @@ class Vocabulary:
     effort: Effort
 
     def encode_ordinary(self, text: str) -> list[int]:
+        self._note(text)
+        return self.vocabulary.encode_ordinary(text)
+
+    def encode_flat(self, text: str) -> bytes:
+        self._note(text)
+        return self.vocabulary.encode_flat(text)
+
+    def special_tokens(self) -> dict[str, int]:
+        return self.vocabulary.special_tokens()
+
+    def _note(self, text: str) -> None:
         self.effort.counted += len(text)
         self.effort.texts.append(text)
-        return self.vocabulary.encode_ordinary(text)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ Reasoning of finished turns is not shown.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.assemble.candidate import Desk
 from recollect.assemble.render import bounded, indented, safe
@@ -38,8 +38,7 @@ class Use:
     fixed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """A user's or the persona's turn, fit for a prompt, with the tools it used."""
 
     turn: StoredTurn
@@ -163,7 +162,7 @@ def shortened(exchange: Exchange, *, text: int, tool: int | None, tokenizer: Tok
         uses, said = (), said or LEAST
     elif tool is not None:
         uses = tuple(_short_use(use, tool, tokenizer) for use in uses)
-    return replace(exchange, text=said, tokens=tokens, uses=uses)
+    return exchange._replace(text=said, tokens=tokens, uses=uses)
 
 
 def _short_use(use: Use, limit: int, tokenizer: Tokenizer) -> Use:

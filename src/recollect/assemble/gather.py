@@ -134,8 +134,8 @@ async def gather(store: UserStore, request: Request, recall: UserRecall) -> Mate
         return _bare(request, seen.who, _Unreadable(error, seen.message))
     brought = await _brought(store, request, seen, state, recall)
     problems = (*state.material.problems, *((brought.problem,) if brought.problem else ()))
-    material = replace(state.material, recalled=brought.recalled, cards=brought.cards, problems=problems)
-    return material if brought.read is None else reached(material, request.recipe, state.beyond, brought.read)
+    further = {} if brought.read is None else reached(state.material, request.recipe, state.beyond, brought.read)
+    return replace(state.material, recalled=brought.recalled, cards=brought.cards, problems=problems, **further)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.assemble.assembled import Piece
 from recollect.assemble.recipe import Recipe
@@ -22,8 +22,7 @@ HEADING_ORDER: Final = (USER_FACTS, EPISODES)
 """Headings that stand in this order, whatever their entries rank; others follow as they come."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A candidate that is shown: its number and its text as it is shown, perhaps shortened."""
 
     number: int

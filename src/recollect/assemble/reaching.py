@@ -6,8 +6,9 @@ there.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
@@ -56,22 +57,22 @@ def beyond(material: Material, recipe: Recipe, *, running: Running, known: int |
     return Beyond(begin=begin, firsts=firsts, today=today, lanes=lanes)
 
 
-def reached(material: Material, recipe: Recipe, asked: Beyond, answers: Answers) -> Material:
-    """The material with what the recipe wants from beyond the window."""
+def reached(material: Material, recipe: Recipe, asked: Beyond, answers: Answers) -> dict[str, Any]:
+    """What the recipe wants from beyond the window, by the names of the material's fields."""
+    found: dict[str, Any] = {}
     if asked.firsts is not None:
-        material = replace(material, first_turns=answers[asked.firsts])
+        found["first_turns"] = answers[asked.firsts]
     if asked.today is not None:
         shown = {turn.id for turn in material.window}
         earlier = _earlier(answers[asked.today], shown, begin=asked.begin, message=material.message_id)
-        material = replace(material, today_turns=earlier[: SPARE * _todays(recipe)])
+        found["today_turns"] = earlier[: SPARE * _todays(recipe)]
     elif few := _todays(recipe):
         # The window is not shown as such, so that what was said just now and is in no summary yet would be missing.
         recent = _earlier(material.window, set(), begin=asked.begin, message=material.message_id)
-        material = replace(material, today_turns=recent[-few:])
+        found["today_turns"] = recent[-few:]
     if asked.lanes is not None:
-        related = _related(nouns.records(answers[asked.lanes], Summary), material, recipe)
-        material = replace(material, other_lanes=related)
-    return material
+        found["other_lanes"] = _related(nouns.records(answers[asked.lanes], Summary), material, recipe)
+    return found
 
 
 def _todays(recipe: Recipe) -> int:
