@@ -64,7 +64,7 @@ def _named(column: Any, names: Names) -> list[str]:
 
 def _said(rows: UserRows, columns: Columns) -> dict[str, Any]:
     """Everything that ranking can see of the columns, in words."""
-    session, speaker, role, persona, lane, noun = columns.fields
+    session, speaker, role, persona, lane, noun = (column.all for column in columns.fields)
     dots = columns.dots(_VECTORS[7])
     return {
         "seqs": columns.matrix.seqs.tolist(),
@@ -76,10 +76,10 @@ def _said(rows: UserRows, columns: Columns) -> dict[str, Any]:
         "personas": _named(persona, rows.personas),
         "lanes": _named(lane, rows.lanes),
         "nouns": _named(noun, rows.names),
-        "times": columns.times.tolist(),
-        "flags": columns.flags.tolist(),
-        "lengths": columns.lengths.tolist(),
-        "replaced": columns.replaced.tolist(),
+        "times": columns.times.all.tolist(),
+        "flags": columns.flags.all.tolist(),
+        "lengths": columns.lengths.all.tolist(),
+        "replaced": columns.replaced.all.tolist(),
         "dots": dots.tolist(),
         "blended": columns.matrix.blended(dots).tolist(),
         "passages": [columns.passage_dots(row, _VECTORS[7]).tolist() for row in range(len(columns.matrix))],
@@ -125,8 +125,8 @@ def test_links_and_replacements_are_right() -> None:
     assert rows.turns.matrix.seqs.tolist() == [1, 2, 4, 5, 6]
     assert rows.turns.matrix.previous.tolist() == [-1, -1, 0, -1, -1]
     assert rows.turns.matrix.next.tolist() == [2, -1, -1, -1, -1]
-    assert rows.turns.replaced.tolist() == [5, 0, 0, 6, 0]
-    assert rows.records.replaced.tolist() == [7, 0]
+    assert rows.turns.replaced.all.tolist() == [5, 0, 0, 6, 0]
+    assert rows.records.replaced.all.tolist() == [7, 0]
 
 
 @pytest.mark.parametrize("paged", [False, True])

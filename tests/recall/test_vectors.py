@@ -1,9 +1,23 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.recall.vectors import Blend, Coded, Floats, Integers, Matrix, Vectors, dequantise, quantise, top, unit
+from recollect.recall.vectors import (
+    Blend,
+    Coded,
+    Floats,
+    Growing,
+    Integers,
+    Matrix,
+    Vectors,
+    dequantise,
+    quantise,
+    top,
+    unit,
+)
 
 
 def _random(count: int, *, dimension: int = 64, seed: int = 7) -> Vectors:
@@ -91,3 +105,16 @@ def test_quantising_keeps_directions() -> None:
     vectors = _random(100)
     assert (np.sum(dequantise(quantise(vectors)) * vectors, axis=1) > 0.999).all()
     assert not quantise(np.zeros((1, 4), dtype=np.float32)).any()
+
+
+def test_a_column_grows_without_being_copied_each_time() -> None:
+    column = Growing(np.int64)
+    homes: list[Integers] = []
+    for n in range(1000):
+        column.extend(np.array([n]))
+        homes.append(column.all)
+    assert column.all.tolist() == list(range(1000))
+    moves = sum(not np.shares_memory(before, after) for before, after in pairwise(homes))
+    assert moves < 20
+    column.all[3] = -3
+    assert column.all[:5].tolist() == [0, 1, 2, -3, 4]

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, Protocol
 
 from recollect.ingest.slots import is_question
@@ -93,7 +94,8 @@ def understand(
     named, rest = _named(text, speakers)
     about = gist(rest)
     said = _bounded(stems(about))
-    found = _bounded(stems(_COUNTED.sub(" ", about))) or said
+    uncounted = _COUNTED.sub(" ", about)
+    found = said if uncounted == about else _bounded(stems(uncounted)) or said
     alone = len(said) >= (OWN_STEMS if is_question(text) else ANCHOR_STEMS)
     if anchor and not alone:
         borrowed = gist(anchor[:_MAX_TEXT])
@@ -105,7 +107,7 @@ def understand(
         stems=found,
         related=related(found),
         speakers=named,
-        of_user=not of_persona and not named and not _FIRST.isdisjoint(words(text)),
+        of_user=not of_persona and not named and not _FIRST.isdisjoint(_said(text)),
         of_persona=of_persona,
         asks_when=bool(_WHEN.search(text)),
         alone=alone,
@@ -115,7 +117,7 @@ def understand(
 
 def gist(text: str) -> str:
     """A text as it is, or for a long one the sentences that carry its topic: questions, and words that come back."""
-    if len(words(text)) <= GIST_WORDS:
+    if len(_said(text)) <= GIST_WORDS:
         return text
     once = {tuple(stems(sentence)): sentence for sentence in _SENTENCE.split(text)}  # said twice is said once
     said, sentences = [found for found in once if found], [sentence for found, sentence in once.items() if found]
@@ -138,6 +140,12 @@ def gist(text: str) -> str:
     return " ".join(" ".join(sentences[place].split()[:GIST_WORDS]) for place in sorted(kept))
 
 
+@lru_cache(maxsize=4)
+def _said(text: str) -> tuple[str, ...]:
+    """The words of a message, which several questions are asked about."""
+    return tuple(words(text))
+
+
 def _bounded(found: Sequence[str]) -> tuple[str, ...]:
     """Each stem once, in order; of too many, the most repeated."""
     counts = Counter(found)
@@ -150,7 +158,7 @@ def _bounded(found: Sequence[str]) -> tuple[str, ...]:
 
 def _named(text: str, speakers: Collection[str]) -> tuple[frozenset[str], str]:
     """Which speakers a text names, by their whole name or its first word, and the text without them."""
-    said = {word.removesuffix("'s") for word in words(text)}
+    said = {word.removesuffix("'s") for word in _said(text)}
     named: set[str] = set()
     rest = text
     for speaker in sorted(speakers):

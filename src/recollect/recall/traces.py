@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.recall.rank import OTHER, PERSONA, USER, Rows, leans
 from recollect.recall.traits import Unpacked, unpack
-from recollect.recall.vectors import Coded, Floats, Matrix, Vectors
+from recollect.recall.vectors import Coded, Floats, Growing, Matrix, Vectors
 from recollect.store.base import Everything, Scope, Traces, UserStore
 from recollect.store.catalog import UserKey
 from recollect.store.traced import Labels, Traced
@@ -53,15 +53,15 @@ class Columns:
 
     matrix: Matrix
     passages: Coded
-    fields: NDArray[np.int64] = field(default_factory=lambda: np.zeros((6, 0), dtype=np.int64))
+    fields: tuple[Growing[np.int64], ...] = field(default_factory=lambda: tuple(Growing(np.int64) for _ in range(6)))
     """Session, speaker, role, persona, lane and noun of each row, as numbers."""
-    times: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    flags: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, dtype=np.uint8))
-    lengths: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
-    replaced: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    times: Growing[np.float64] = field(default_factory=lambda: Growing(np.float64))
+    flags: Growing[np.uint8] = field(default_factory=lambda: Growing(np.uint8))
+    lengths: Growing[np.float32] = field(default_factory=lambda: Growing(np.float32))
+    replaced: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
     """The entry that wrote each row's next version; 0 for the newest one."""
 
-    owners: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    owners: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
     """The row of each passage of a long text, rising, beside the passage's vector."""
 
     @classmethod
@@ -73,7 +73,7 @@ class Columns:
         held = (
             self.matrix,
             self.passages,
-            self.fields,
+            *self.fields,
             self.times,
             self.flags,
             self.lengths,
@@ -86,14 +86,14 @@ class Columns:
         """The similarity of a unit vector to every row: to its text as a whole or to its best passage."""
         found = self.matrix.dots(query)
         if len(self.owners):
-            np.maximum.at(found, self.owners, self.passages.dots(query))
+            np.maximum.at(found, self.owners.all, self.passages.dots(query))
         return found
 
     def passage_dots(self, row: int, query: Vectors) -> Floats:
         """The similarity to each passage of a row; empty for a text that has none."""
         if not len(self.owners):
             return np.zeros(0, dtype=np.float32)
-        start, end = np.searchsorted(self.owners, [row, row + 1]).tolist()
+        start, end = np.searchsorted(self.owners.all, [row, row + 1]).tolist()
         return self.passages.some_dots(query, start, end)
 
 
@@ -219,7 +219,7 @@ class UserRows:
             rows, there = self.turns.matrix.places(new.places[revision : revision + 1])
             before = self._revised.get(place, int(rows[0]) if there[0] else None)
             if before is not None:
-                self.turns.replaced[before] = new.seqs[revision]
+                self.turns.replaced.all[before] = new.seqs[revision]
             self._revised[place] = start + revision
 
     def _renew(self, new: _Batch, ids: Sequence[str]) -> None:
@@ -227,32 +227,33 @@ class UserRows:
         for place, name in enumerate(ids):
             before = self._versions.get(name)
             if before is not None:
-                self.records.replaced[before] = new.seqs[place]
+                self.records.replaced.all[before] = new.seqs[place]
             self._versions[name] = start + place
 
     def _append(self, columns: Columns, new: _Batch, *, previous: NDArray[np.int64]) -> None:
         found = new.unpacked
-        columns.owners = np.append(columns.owners, found.owners + len(columns.matrix))
+        columns.owners.extend(found.owners + len(columns.matrix))
         columns.passages.extend(found.passages)
         columns.matrix.extend(new.seqs, found.codes, previous=previous, leans=leans(found.lengths))
-        columns.fields = np.concatenate([columns.fields, new.fields], axis=1)
-        columns.times = np.append(columns.times, new.times)
-        columns.flags = np.append(columns.flags, found.flags)
-        columns.lengths = np.append(columns.lengths, found.lengths)
-        columns.replaced = np.append(columns.replaced, np.zeros(len(new.seqs), dtype=np.int64))
+        for column, values in zip(columns.fields, new.fields, strict=True):
+            column.extend(values)
+        columns.times.extend(new.times)
+        columns.flags.extend(found.flags)
+        columns.lengths.extend(found.lengths)
+        columns.replaced.extend(np.zeros(len(new.seqs)))
 
     def rows(self, columns: Columns) -> Rows:
         return Rows(
             seqs=columns.matrix.seqs,
             previous=columns.matrix.previous,
             next=columns.matrix.next,
-            sessions=columns.fields[0],
-            speakers=columns.fields[1],
+            sessions=columns.fields[0].all,
+            speakers=columns.fields[1].all,
             names=self.speakers.texts(),
-            roles=columns.fields[2].astype(np.int8),
-            times=columns.times,
-            flags=columns.flags,
-            lengths=columns.lengths,
+            roles=columns.fields[2].all.astype(np.int8),
+            times=columns.times.all,
+            flags=columns.flags.all,
+            lengths=columns.lengths.all,
         )
 
     def allowed(
@@ -269,16 +270,16 @@ class UserRows:
         """Which rows a search may find; `named` are lanes beside its own. With `shared`, what belongs to no persona
         counts as everybody's.
         """
-        mask = _any_of(columns.fields[_NOUN], [self.names.known(noun) for noun in nouns])
+        mask = _any_of(columns.fields[_NOUN].all, [self.names.known(noun) for noun in nouns])
         if not isinstance(persona, Everything):
             meant = [self.personas.known(persona), *([self.personas.known(None)] if shared else [])]
-            mask &= _any_of(columns.fields[3], meant)
+            mask &= _any_of(columns.fields[3].all, meant)
         if not isinstance(lane, Everything):
-            mask &= _any_of(columns.fields[4], [self.lanes.known(name) for name in (lane, *named)])
-        seqs = columns.matrix.seqs
+            mask &= _any_of(columns.fields[4].all, [self.lanes.known(name) for name in (lane, *named)])
+        seqs, replaced = columns.matrix.seqs, columns.replaced.all
         if known is None or not len(seqs) or known >= seqs[-1]:
-            return mask & (columns.replaced == 0)
-        return mask & (seqs <= known) & ((columns.replaced == 0) | (columns.replaced > known))
+            return mask & (replaced == 0)
+        return mask & (seqs <= known) & ((replaced == 0) | (replaced > known))
 
 
 def _any_of(column: NDArray[np.int64], values: Sequence[int]) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ linear, the blend is made from the dots of one scan and a norm for each row that
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 import simsimd
@@ -74,6 +74,33 @@ def dequantise(codes: Codes) -> Vectors:
     return vectors
 
 
+class Growing(Generic[N]):
+    """A column that grows at its end, and is copied only now and then."""
+
+    __slots__ = ("_held", "_size")
+
+    def __init__(self, kind: type[N]) -> None:
+        self._held: NDArray[N] = np.zeros(0, dtype=kind)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def all(self) -> NDArray[N]:
+        """What stands in it, to be read and changed in place until it grows."""
+        return self._held[: self._size]
+
+    @property
+    def nbytes(self) -> int:
+        return self._held.nbytes
+
+    def extend(self, values: NDArray[Any]) -> None:
+        start, self._size = self._size, self._size + len(values)
+        self._held = _roomy(self._held, self._size)
+        self._held[start : self._size] = values
+
+
 class Coded:
     """A growable set of vectors as int8 codes, each beside the reciprocal of its length."""
 
@@ -81,7 +108,7 @@ class Coded:
         self.dimension = dimension
         self._size = 0
         self._codes: Codes = np.zeros((0, dimension), dtype=np.int8)
-        self._reciprocals: Floats = np.zeros(0, dtype=np.float32)
+        self._reciprocals = Growing(np.float32)
         """0 for a zero vector, which is like nothing."""
         self._asked: tuple[Vectors, Floats] | None = None
         """The last query with its similarities: who is asked again about it has only the newer rows to look at."""
@@ -102,11 +129,10 @@ class Coded:
         else:
             self._codes = _roomy(self._codes, size)
             self._codes[start:size] = codes
-        self._reciprocals = _roomy(self._reciprocals, size)
         for first in range(start, size, _AT_HAND):
-            part = slice(first, min(first + _AT_HAND, size))
-            squares = _pairs(self._codes[part], self._codes[part])
-            self._reciprocals[part] = np.where(squares > 0, 1 / np.sqrt(np.maximum(squares, 1)), 0)
+            part = self._codes[first : min(first + _AT_HAND, size)]
+            squares = _pairs(part, part)
+            self._reciprocals.extend(np.where(squares > 0, 1 / np.sqrt(np.maximum(squares, 1)), 0))
         self._size = size
 
     def dots(self, query: Vectors) -> Floats:
@@ -126,7 +152,7 @@ class Coded:
         total = found[0] * scales[0]
         for plane, scale in zip(found[1:], scales[1:], strict=True):
             total += plane * scale
-        return (total * self._reciprocals[start:end]).astype(np.float32)
+        return (total * self._reciprocals.all[start:end]).astype(np.float32)
 
     def own(self, rows: Integers) -> Vectors:
         """The unit vectors of some rows."""
@@ -138,7 +164,7 @@ class Coded:
         before: list[tuple[Codes, NDArray[np.float64]]] = []
         for rows, weights in terms:
             codes = np.take(self._codes, rows, axis=0, mode="wrap")
-            scales = np.where(rows >= 0, self._reciprocals[rows], np.float64(0))
+            scales = np.where(rows >= 0, self._reciprocals.all[rows], np.float64(0))
             total += (scales > 0) * np.square(weights)
             scales *= weights
             for others, by in before:
@@ -153,27 +179,24 @@ class Matrix:
     def __init__(self, dimension: int, *, blend: Blend | None = None) -> None:
         self.blend = blend or Blend()
         self._vectors = Coded(dimension)
-        self._seqs: Integers = np.zeros(0, dtype=np.int64)
-        self._previous: Integers = np.zeros(0, dtype=np.int64)
-        self._next: Integers = np.zeros(0, dtype=np.int64)
-        self._leans: Floats = np.zeros(0, dtype=np.float32)
-        self._norms: Floats = np.zeros(0, dtype=np.float32)
+        self._seqs, self._previous, self._next = Growing(np.int64), Growing(np.int64), Growing(np.int64)
+        self._leans, self._norms = Growing(np.float32), Growing(np.float32)
 
     def __len__(self) -> int:
         return len(self._vectors)
 
     @property
     def seqs(self) -> Integers:
-        return self._seqs[: len(self)]
+        return self._seqs.all
 
     @property
     def previous(self) -> Integers:
         """Row of the turn before, in the same session, lane and persona; -1 where there is none."""
-        return self._previous[: len(self)]
+        return self._previous.all
 
     @property
     def next(self) -> Integers:
-        return self._next[: len(self)]
+        return self._next.all
 
     @property
     def nbytes(self) -> int:
@@ -187,25 +210,23 @@ class Matrix:
             raise ValueError(f"{len(codes)} codes for {len(seqs)} rows")
         if start == size:
             return
-        if (start and seqs[0] <= self._seqs[start - 1]) or np.any(np.diff(seqs) <= 0):
+        if (start and seqs[0] <= self.seqs[-1]) or np.any(np.diff(seqs) <= 0):
             raise ValueError("rows are appended in the order of seq")
         self._vectors.extend(codes)
-        self._seqs, self._previous = _roomy(self._seqs, size), _roomy(self._previous, size)
-        self._next, self._leans = _roomy(self._next, size), _roomy(self._leans, size)
-        self._norms = _roomy(self._norms, size)
-        self._seqs[start:size] = seqs
-        self._previous[start:size] = previous
-        self._next[start:size] = -1
-        self._leans[start:size] = 1.0 if leans is None else leans
+        self._seqs.extend(seqs)
+        self._previous.extend(previous)
+        self._next.extend(np.full(len(seqs), -1))
+        self._leans.extend(np.ones(len(seqs)) if leans is None else leans)
+        self._norms.extend(np.ones(len(seqs)))
         linked = previous >= 0
-        self._next[previous[linked]] = np.arange(start, size)[linked]
+        self.next[previous[linked]] = np.arange(start, size)[linked]
         self._renorm(np.concatenate([np.unique(previous[linked & (previous < start)]), np.arange(start, size)]))
 
     def places(self, seqs: Integers) -> tuple[Integers, NDArray[np.bool_]]:
         """The rows of those entries that are held, and which ones these are."""
         found = np.searchsorted(self.seqs, seqs)
         there = found < len(self)
-        there[there] = self._seqs[found[there]] == seqs[there]
+        there[there] = self.seqs[found[there]] == seqs[there]
         return found[there], there
 
     def dots(self, query: Vectors) -> Floats:
@@ -216,13 +237,13 @@ class Matrix:
         """The similarity to every row in the light of its neighbours, from the dots of one scan."""
         padded = np.append(dots, np.float32(0))  # row -1 is the zero at the end
         around = self.blend.previous * padded[self.previous] + self.blend.next * padded[self.next]
-        return ((dots + self._leans[: len(self)] * around) / self._norms[: len(self)]).astype(np.float32)
+        return ((dots + self._leans.all * around) / self._norms.all).astype(np.float32)
 
     def search(self, query: Vectors, *, limit: int) -> list[tuple[int, float]]:
         """The `limit` nearest rows by blended similarity as (seq, similarity), ties by seq."""
         scores = self.blended(self.dots(query))
         rows = top(scores, self.seqs, limit=limit)
-        return [(int(self._seqs[row]), round(float(scores[row]), DECIMALS)) for row in rows]
+        return [(int(self.seqs[row]), round(float(scores[row]), DECIMALS)) for row in rows]
 
     def own(self, rows: Integers) -> Vectors:
         """The rows' own unit vectors."""
@@ -232,10 +253,10 @@ class Matrix:
         """The length of own + neighbours for rows whose neighbours changed, a few at a time, so that they stay at hand."""
         for start in range(0, len(rows), _AT_HAND):
             own = rows[start : start + _AT_HAND]
-            before, after, leans = self._previous[own], self._next[own], self._leans[own]
+            before, after, leans = self.previous[own], self.next[own], self._leans.all[own]
             around = (before, self.blend.previous * leans), (after, self.blend.next * leans)
             lengths = self._vectors.lengths((own, 1.0), *around)
-            self._norms[own] = np.where(lengths > 0, lengths, 1)
+            self._norms.all[own] = np.where(lengths > 0, lengths, 1)
 
 
 def _planes(query: Vectors) -> tuple[Codes, list[float]]:
