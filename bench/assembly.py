@@ -2,8 +2,9 @@
 at once.
 
 The peer in the same run is the bare reads of the same rows: one BM25 query over the user's full-text index and one scan of
-the user's vectors with numpy. Warm is an open file, cold a new process's first context for that user. The snapshot that a
-context leaves behind is written before the next one begins, as in a conversation.
+the user's vectors with numpy. Warm is an open file, cold a new process's first context for that user, and talking is warm with
+a message and an answer recorded before each context. The snapshot that a context leaves behind is written before the next one
+begins, as in a conversation.
 
     python -m bench.assembly [--sizes 100 1000 10000 100000] [--memories 0 1000 10000] [--users 1 100 10000]
 """
@@ -62,9 +63,13 @@ async def fill(memory: Recollect, user: str, *, turns: int, memories: int, rng: 
         await memory.remember(user=user, text=sentence(rng), importance=n % 3, entities=(f"person:p{n % 50}",))
 
 
-async def warm(memory: Recollect, user: str, *, at: datetime, rng: random.Random) -> list[float]:
+async def warm(memory: Recollect, user: str, *, at: datetime, rng: random.Random, talking: bool = False) -> list[float]:
     seconds: list[float] = []
     for n in range(QUESTIONS + 20):
+        if talking:
+            at += timedelta(minutes=1)
+            said = [Turn(user, role, sentence(rng), persona="nikita", at=at) for role in ("user", "assistant")]
+            await memory.record(said)
         message = sentence(rng, words=5)
         begin = perf_counter()
         await memory.context(user=user, persona="nikita", message=message, at=at)
@@ -119,12 +124,16 @@ async def by_size(sizes: Sequence[int], memories: Sequence[int], *, rng: random.
                     ours = spread(await warm(memory, user, at=at, rng=rng))
                 first = spread(await cold(folder, user, at=at, rng=rng))
                 peer = spread(bare(folder, user, rows=turns + facts, rng=rng))
+                async with Recollect(folder) as memory:
+                    talk = spread(await warm(memory, user, at=at, rng=rng, talking=True))
                 rows.append(
                     {
                         "turns": turns,
                         "memories": facts,
                         "context p50 ms": ours.p50,
                         "p95": ours.p95,
+                        "talking p50": talk.p50,
+                        "talking p95": talk.p95,
                         "cold p50": first.p50,
                         "bare reads p50": peer.p50,
                         "bare p95": peer.p95,

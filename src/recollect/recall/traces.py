@@ -113,6 +113,8 @@ class _Batch:
     unpacked: Unpacked
 
     def some(self, rows: NDArray[np.int64]) -> "_Batch":
+        if len(rows) == len(self.seqs):
+            return self
         found, moved = self.unpacked, np.full(len(self.seqs), -1)
         moved[rows] = np.arange(len(rows))
         owners = moved[found.owners]

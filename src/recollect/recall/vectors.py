@@ -124,6 +124,8 @@ class Coded:
         start, size = self._size, self._size + len(codes)
         if codes.shape[1:] != (self.dimension,):
             raise ValueError(f"{codes.shape} codes for rows of {self.dimension} dimensions")
+        if start == size:
+            return
         if start == 0:
             self._codes = np.ascontiguousarray(codes)  # as they are: the next ones find no room and copy them
         else:
