@@ -18,7 +18,7 @@ from tests.assemble.build import left_out, made, material, memory, recalled, sho
     ],
 )
 def test_nearly_the_same_words_are_the_same_fact(one: str, other: str) -> None:
-    assert fingerprint(one) == fingerprint(other) != ()
+    assert fingerprint(one) == fingerprint(other) != b""
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_other_facts_in_nearly_the_same_words_stay_apart(one: str, other: str) -
 
 @pytest.mark.parametrize("text", ["", "ok", "the", "!!!", "x" * 500])
 def test_what_says_nothing_repeats_nothing(text: str) -> None:
-    assert fingerprint(text) == ()
+    assert fingerprint(text) == b""
 
 
 def test_the_same_memory_stays_in_the_more_precious_section() -> None:

@@ -20,12 +20,13 @@ _LONGEST: Final = 400
 """Characters beyond which a text is only itself; facts are shorter."""
 _ENDING: Final = 32
 
-Print = tuple[bytes, ...]
+Print = bytes
+"""Words with a space between them: thousands are remembered, so each is one piece of memory."""
 
 
 def fingerprint(text: str) -> Print:
     """What two near duplicates share; empty when there is nothing to go by."""
-    return _fingerprint(text) if len(text) <= _LONGEST else ()
+    return _fingerprint(text) if len(text) <= _LONGEST else b""
 
 
 @lru_cache(maxsize=4_096)
@@ -35,7 +36,7 @@ def _fingerprint(text: str) -> Print:
     else:
         folded = _SIGN.sub(" ", unicodedata.normalize("NFKC", text).casefold()).encode("utf-8", "replace")
     words = [word for word in (folded + b" ").replace(b"s ", b" ").split() if word not in _EMPTY_WORDS]
-    return tuple(words) if len(words) > 1 or (words and len(words[0]) > 3) else ()
+    return b" ".join(words) if len(words) > 1 or (words and len(words[0]) > 3) else b""
 
 
 class Claim(NamedTuple):
@@ -54,7 +55,7 @@ def duplicates(claims: Sequence[Claim], *, turns: Sequence[Claim], before: int) 
     keys: dict[str, int] = {}
     prints: dict[Print, int] = {}
     found: dict[int, int] = {}
-    words = [fingerprint(claim.said) if claim.said else () for claim in claims]
+    words = [fingerprint(claim.said) if claim.said else b"" for claim in claims]
     for place, claim in enumerate(claims):
         if place == before:
             _hold_turns(turns, words[before:], keys, prints)
@@ -78,11 +79,11 @@ def _hold_turns(
     prints: dict[Print, int],
 ) -> None:
     """Most turns end in a word that no later claim ends in, so few have to be read whole."""
-    endings = {words[-1] for words in after if words}
+    endings = {words.rpartition(b" ")[2] for words in after if words}
     for turn in turns:
         keys.setdefault(turn.key, turn.number)
-        end = fingerprint(turn.said[-_ENDING:])
-        if end and (end[-1] in endings or len(end) == 1):
+        before, _, end = fingerprint(turn.said[-_ENDING:]).rpartition(b" ")
+        if end and (end in endings or not before):
             words = fingerprint(turn.said)
             if words:
                 prints.setdefault(words, turn.number)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from recollect.deliver.cli import doctor
+from recollect.store.sqlite import driver
 from tests.deliver.cli.running import ANA, ROOT, CommandLine, one_line
 from tests.redis_server import RedisServer
 
@@ -171,8 +172,8 @@ def test_data_of_a_newer_version_is_refused(writer: CommandLine, tmp_path: Path)
     kept = tmp_path / "kept"
     shutil.copytree(writer.data, kept)
     for file in writer.data.rglob("*.db"):
-        with sqlite3.connect(file) as connection:
-            connection.execute("PRAGMA user_version = 9999")
+        with closing(driver.connect(file)) as connection:  # as a newer version would, with a checksum of each page
+            connection.pragma("user_version", 9999)
     outcome = writer("record", "hello", *ANA)
     assert (outcome.code, one_line(outcome.err)) == (1, True)
     assert "upgrade" in outcome.err

@@ -1,6 +1,7 @@
 """Many users, few descriptors."""
 
 import gc
+import threading
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -76,3 +77,16 @@ async def test_a_few_entries_of_a_file_at_hand_need_no_thread(tmp_path: Path, mo
     await user.read(TurnsBySeq(seqs=tuple(range(1, 100))))
     assert handed.call_count == 2, "the head is not one of a few entries, and a hundred are not few"
     await store.close()
+
+
+async def test_an_open_store_has_all_its_threads(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    store = SqliteStore(tmp_path)
+    await store.open()
+    begun = set(threading.enumerate()) - before
+    for n in range(40):
+        await put(store.user(USERS[n % 30]), Change(turns=(turn_draft(f"t{n}", "tea"),)))
+    assert set(threading.enumerate()) - before == begun
+    assert {thread.name.rpartition("_")[0] for thread in begun} == {"recollect-read", "recollect-write"}
+    await store.close()
+    assert not begun & set(threading.enumerate())

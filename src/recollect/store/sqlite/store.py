@@ -67,9 +67,11 @@ class SqliteStore:
 
     async def open(self) -> None:
         driver.require_sound_library(driver.version())
+        self._writers.start()
         await self._writers.run(self._open)
 
     def _open(self) -> None:
+        self._readers.start()
         self._file.open()
         for digest in self._file.unfinished_burials():
             path = self._layout.user(digest)
