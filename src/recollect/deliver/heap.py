@@ -1,8 +1,9 @@
 """The heaps of a process that runs for weeks.
 
 glibc gives threads heaps of their own, up to eight for each core, and memory that one thread frees in its heap is not there
-for another. A store's threads open and close users' files all day, so each heap grows to its own high mark. With two heaps
-the process keeps what it needs once, and its threads, which Python runs one at a time, hardly wait for each other.
+for another. A store's threads open and close users' files all day, so each heap grows to its own high mark. With one heap
+the process keeps what it needs once, and its threads, which Python runs one at a time, hardly wait for each other: small
+pieces they have at hand anyway. It has to be said before there is a thread, for a heap that one has begun goes to others too.
 What is free between two pieces in use stays with the process as well, unless it is asked for: every few seconds it is given
 back. What is free at the heap's end waits for that as well, if it is little: glibc would give back at once what the next
 context asks for again, page by page.
@@ -25,7 +26,7 @@ from functools import cache
 from itertools import count
 from typing import Final
 
-HEAPS: Final = 2
+HEAPS: Final = 1
 LARGE: Final = 64 * 1024
 AT_THE_END: Final = 1024 * 1024
 """About what the columns take in which ten thousand turns are ranked."""
@@ -43,9 +44,10 @@ def lean() -> bool:
     library = _library()
     if not hasattr(library, "mallopt") or not hasattr(library, "malloc_trim"):
         return False
-    threading.Thread(target=_keep_giving_back, name="recollect-heap", daemon=True).start()
     settings = (_M_ARENA_MAX, HEAPS), (_M_MMAP_THRESHOLD, LARGE), (_M_TRIM_THRESHOLD, AT_THE_END)
-    return all(library.mallopt(*setting) for setting in settings)
+    done = all(library.mallopt(*setting) for setting in settings)
+    threading.Thread(target=_keep_giving_back, name="recollect-heap", daemon=True).start()
+    return done
 
 
 def settled() -> None:
