@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +33,7 @@ def command(*args: str, folder: Path, data: str | None = None, **variables: str)
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
+            start_new_session=True,
         )
 
 
@@ -75,9 +76,9 @@ def serving(folder: Path, *args: str, data: str | None = None, **variables: str)
         _wait(server)
         yield server
     finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait(PATIENCE)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # its own workers as well, which would stay behind
+        process.wait(PATIENCE)
         assert process.stdout is not None
         process.stdout.close()
 
