@@ -87,7 +87,9 @@ def index(
         sessions=sessions,
         speakers=np.array([names.index(turn.speaker) for turn in turns]),
         names=names,
-        roles=np.array([{"user": USER, "assistant": PERSONA}.get(turn.role or "", 0) for turn in turns], dtype=np.int8),
+        roles=np.array(
+            [{"user": USER, "assistant": PERSONA}.get(turn.role or "", 0) for turn in turns], dtype=np.int64
+        ),
         times=np.array([turn.at.timestamp() for turn in turns]),
         flags=np.array([trait.flags for trait in seen], dtype=np.uint8),
         lengths=np.array([trait.length for trait in seen], dtype=np.float32),

@@ -40,7 +40,7 @@ def _rows(count: int, *, session: int = 5, flags: dict[int, int] | None = None, 
         sessions=places // session,
         speakers=places % 2,
         names=("Ana", "Ben"),
-        roles=np.where(places % 2 == 0, USER, PERSONA).astype(np.int8),
+        roles=np.where(places % 2 == 0, USER, PERSONA),
         times=(places * 86_400.0).astype(np.float64),
         flags=np.array([(flags or {}).get(place, 0) for place in range(count)], dtype=np.uint8),
         lengths=np.full(count, length, dtype=np.float32),
@@ -153,9 +153,10 @@ def test_several_good_turns_make_a_better_session_than_one() -> None:
 def test_near_duplicates_fold_into_the_best() -> None:
     found = [Ranked(row=place, seq=place, score=9.0 - place, parts={}) for place in range(4)]
     vectors = np.array([[1, 0], [0, 1], [1, 0.01], [0.7, 0.7]], dtype=np.float32)
-    kept = collapse(found, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    kept = collapse(found, vectors @ vectors.T)
     assert [(entry.seq, entry.duplicates) for entry in kept] == [(0, (2,)), (1, ()), (3, ())]
-    assert collapse([], np.zeros((0, 2), dtype=np.float32)) == []
+    assert collapse([], np.zeros((0, 0))) == []
 
 
 @given(st.lists(st.floats(0, 30), min_size=1, max_size=30), st.integers(0, 20))

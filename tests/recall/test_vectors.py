@@ -13,7 +13,6 @@ from recollect.recall.vectors import (
     Integers,
     Matrix,
     Vectors,
-    dequantise,
     quantise,
     top,
     unit,
@@ -22,6 +21,11 @@ from recollect.recall.vectors import (
 
 def _random(count: int, *, dimension: int = 64, seed: int = 7) -> Vectors:
     return unit(np.random.default_rng(seed).normal(size=(count, dimension)).astype(np.float32))
+
+
+def _coarse(vectors: Vectors) -> Vectors:
+    """What is left of vectors once they are codes."""
+    return unit(quantise(vectors).astype(np.float32))
 
 
 def _chain(count: int, *, session: int) -> Integers:
@@ -49,21 +53,25 @@ def test_blending_dots_equals_blending_vectors(count: int, session: int, seed: i
     cut = count // 2
     for part in (slice(None, cut), slice(cut, None)):
         matrix.extend(np.arange(count)[part] + 1, codes[part], previous=previous[part], leans=leans[part])
-    query = _random(1, seed=seed + 1)[0]
-    expected = _reference(dequantise(codes), previous, query, leans, Blend())
+    query = _coarse(_random(1, seed=seed + 1))[0]
+    expected = _reference(unit(codes.astype(np.float32)), previous, query, leans, Blend())
     np.testing.assert_allclose(matrix.blended(matrix.dots(query)), expected, atol=1e-6)
 
 
 @given(st.integers(0, 2**16))
 @settings(max_examples=50)
-def test_a_scan_of_codes_is_as_fine_as_one_of_floats(seed: int) -> None:
+def test_a_scan_is_one_of_codes(seed: int) -> None:
     rows, query = Coded(256), _random(1, dimension=256, seed=seed)[0]
-    codes = quantise(_random(100, dimension=256, seed=seed + 1))
+    vectors = _random(100, dimension=256, seed=seed + 1)
+    codes = quantise(vectors)
     rows.extend(codes[:30])
     rows.extend(codes[30:])
-    expected = dequantise(codes).astype(np.float64) @ query.astype(np.float64)
-    np.testing.assert_allclose(rows.dots(query), expected, atol=1e-7)
+    exactly = codes.astype(np.float64) / np.linalg.norm(codes.astype(np.float64), axis=1, keepdims=True)
+    np.testing.assert_allclose(rows.dots(query), exactly @ _coarse(query[None])[0], atol=1e-7)
+    np.testing.assert_allclose(rows.dots(query), vectors @ query, atol=0.006)
     np.testing.assert_array_equal(rows.some_dots(query, 20, 50), rows.dots(query)[20:50])
+    some = np.array([3, 99, 40])
+    np.testing.assert_allclose(rows.likeness(some), exactly[some] @ exactly[some].T, atol=1e-7)
 
 
 def test_rows_added_one_by_one_are_the_same_as_all_at_once() -> None:
@@ -103,7 +111,7 @@ def test_top_breaks_ties_by_seq_after_rounding() -> None:
 
 def test_quantising_keeps_directions() -> None:
     vectors = _random(100)
-    assert (np.sum(dequantise(quantise(vectors)) * vectors, axis=1) > 0.999).all()
+    assert (np.sum(_coarse(vectors) * vectors, axis=1) > 0.999).all()
     assert not quantise(np.zeros((1, 4), dtype=np.float32)).any()
 
 

@@ -13,14 +13,14 @@ three kinds at once. docs/recall.md tells what each of them is worth.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.recall.query import Question
 from recollect.recall.traits import INSTRUCTION, PREFERENCE, TELLS, TIMED
-from recollect.recall.vectors import products, top
+from recollect.recall.vectors import top
 
 Scores = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -31,6 +31,7 @@ USER: Final = 1
 PERSONA: Final = 2
 OTHER: Final = 3
 """A tool's or the system's: neither side of the conversation."""
+_NONE: Final = np.zeros(0, dtype=np.int64)
 FEW: Final = 20
 """Fewer rows than this have no spread of their own: one that matches would be its own average, and count for nothing."""
 
@@ -86,7 +87,7 @@ class Rows:
     speakers: Integers
     """Places in `names`."""
     names: tuple[str, ...]
-    roles: NDArray[np.int8]
+    roles: Integers
     """USER, PERSONA, OTHER, or 0 for what is not a turn of anybody's, like a memory."""
     times: Scores
     """Seconds since the epoch."""
@@ -121,7 +122,7 @@ class Ranked(NamedTuple):
 
 def leans(lengths: NDArray[np.float32], *, lean: float = DEFAULT.lean) -> NDArray[np.float32]:
     """How much of its neighbours each row takes in: 1 for an empty one, falling with its length."""
-    return (lean / (lean + lengths)).astype(np.float32)
+    return (lean / (lean + lengths)).astype(np.float32, copy=False)
 
 
 def rank(
@@ -261,13 +262,14 @@ def standardiser(scores: Scores, allowed: NDArray[np.bool_] | None = None, *, le
 
     Of fewer than `least` scores the missing ones count as 0.
     """
-    counted = scores if allowed is None or allowed.all() else scores[allowed]
-    if len(counted) < least:
-        counted = np.append(counted, np.zeros(least - len(counted)))
-    mean = float(np.add.reduce(counted)) / len(counted)
-    away = np.subtract(counted, mean, out=None if counted is scores else counted)
+    out = _NONE if allowed is None else np.flatnonzero(~allowed)
+    there = len(scores) - len(out)
+    count = max(there, least)
+    mean = float(np.add.reduce(scores) - np.add.reduce(scores[out])) / count
+    away = scores - mean
+    away[out] = 0
     away *= away
-    deviation = sqrt(float(np.add.reduce(away)) / len(counted))
+    deviation = sqrt((float(np.add.reduce(away)) + (count - there) * mean * mean) / count)
     return Spread(mean=mean, deviation=deviation if deviation > 1e-12 else 1.0)
 
 
@@ -281,12 +283,10 @@ def closeness(times: Scores, periods: Sequence[tuple[float, float]], *, fade: fl
 
 
 def collapse(
-    ranked: Sequence[Ranked], vectors: NDArray[np.float32], *, threshold: float = DEFAULT.duplicate
+    ranked: Sequence[Ranked], likeness: NDArray[np.floating[Any]], *, threshold: float = DEFAULT.duplicate
 ) -> list[Ranked]:
-    """Fold near duplicates into the best of them. `vectors` are the rows' own unit vectors in the order of
-    `ranked`.
-    """
-    alike = products(vectors, vectors) >= threshold
+    """Fold near duplicates into the best of them. `likeness` is the cosine of each with each, in the order of `ranked`."""
+    alike = likeness >= threshold
     np.fill_diagonal(alike, val=False)
     if not alike.any():
         return list(ranked)

@@ -388,7 +388,8 @@ class Recaller:
         )
         if not ranked:
             return ranked
-        return collapse(ranked, matrix.own(np.array([one.row for one in ranked])), threshold=search.weights.duplicate)
+        likeness = matrix.likeness(np.array([one.row for one in ranked]))
+        return collapse(ranked, likeness, threshold=search.weights.duplicate)
 
     def _similarities(self, ranked: Sequence[Ranked], dots: Floats) -> dict[int, float]:
         """By entry; what has no vector has none of these either."""

@@ -252,7 +252,7 @@ class UserRows:
             sessions=columns.fields[0].all,
             speakers=columns.fields[1].all,
             names=self.speakers.texts(),
-            roles=columns.fields[2].all.astype(np.int8),
+            roles=columns.fields[2].all,
             times=columns.times.all,
             flags=columns.flags.all,
             lengths=columns.lengths.all,

@@ -2,8 +2,7 @@
 
 A user has thousands of turns, rarely a hundred thousand, so a scan beats an index and never misses. Rows are kept as the
 int8 codes that the store holds: a quarter of the memory of floats, and nothing to convert before a user's first search. The
-query is split into int8 planes that together are as fine as float32, so every sum is one of integers: exact, the same on every
-machine, and as quick as a scan of floats.
+query becomes such codes as well, so every sum is one of integers: the same on every machine, and quicker than one of floats.
 
 A turn is read together with its neighbours: its blended similarity is that of `norm(e + .4·previous + .2·next)`,
 both weights times how much the row leans on its neighbours. Only own vectors are kept; since the dot product is
@@ -11,6 +10,7 @@ linear, the blend is made from the dots of one scan and a norm for each row that
 """
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
@@ -22,7 +22,6 @@ NEXT: Final = 0.2
 DECIMALS: Final = 6
 
 _SCALE: Final = 127.0
-_PLANES: Final = 3
 _BLOCKS: Final = 4
 _AT_HAND: Final = 2_048
 _LOWEST: Final = float(np.finfo(np.float32).min)
@@ -65,13 +64,6 @@ def products(rows: Vectors, others: Vectors) -> Floats:
     if not len(rows) or not len(others):
         return np.zeros((len(rows), len(others)), dtype=np.float32)
     return np.asarray(simsimd.cdist(rows, others, metric="dot"), dtype=np.float32).reshape(len(rows), len(others))
-
-
-def dequantise(codes: Codes) -> Vectors:
-    vectors = codes.astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    vectors /= np.where(lengths > 0, lengths, 1)[:, None]
-    return vectors
 
 
 class Growing(Generic[N]):
@@ -149,16 +141,20 @@ class Coded:
         """The same for the rows from `start` to before `end`."""
         if start >= end:
             return np.zeros(0, dtype=np.float32)
-        planes, scales = _planes(query)
-        found = np.asarray(simsimd.cdist(planes, self._codes[start:end], metric="dot"), dtype=np.float64)
-        total = found[0] * scales[0]
-        for plane, scale in zip(found[1:], scales[1:], strict=True):
-            total += plane * scale
-        return (total * self._reciprocals.all[start:end]).astype(np.float32)
+        codes = quantise(query)
+        length = sqrt(_pairs(codes[None], codes[None])[0]) or 1.0
+        found = np.asarray(simsimd.cdist(codes[None], self._codes[start:end], metric="dot"), dtype=np.float64)[0]
+        found *= self._reciprocals.all[start:end]
+        return (found / length).astype(np.float32)
 
-    def own(self, rows: Integers) -> Vectors:
-        """The unit vectors of some rows."""
-        return dequantise(self._codes[rows])
+    def likeness(self, rows: Integers) -> NDArray[np.float64]:
+        """The similarity of each of some rows to each."""
+        if not len(rows):
+            return np.zeros((0, 0))
+        codes, reciprocals = self._codes[rows], self._reciprocals.all[rows]
+        found = np.array(simsimd.cdist(codes, codes, metric="dot"), dtype=np.float64).reshape(len(rows), len(rows))
+        found *= reciprocals
+        return found * reciprocals[:, None]
 
     def lengths(self, *terms: tuple[Integers, Floats | float]) -> NDArray[np.float64]:
         """How long the sums of some rows are, each row times a weight; row -1 is none."""
@@ -239,7 +235,7 @@ class Matrix:
         """The similarity to every row in the light of its neighbours, from the dots of one scan."""
         padded = np.append(dots, np.float32(0))  # row -1 is the zero at the end
         around = self.blend.previous * padded[self.previous] + self.blend.next * padded[self.next]
-        return ((dots + self._leans.all * around) / self._norms.all).astype(np.float32)
+        return ((dots + self._leans.all * around) / self._norms.all).astype(np.float32, copy=False)
 
     def search(self, query: Vectors, *, limit: int) -> list[tuple[int, float]]:
         """The `limit` nearest rows by blended similarity as (seq, similarity), ties by seq."""
@@ -247,9 +243,9 @@ class Matrix:
         rows = top(scores, self.seqs, limit=limit)
         return [(int(self.seqs[row]), round(float(scores[row]), DECIMALS)) for row in rows]
 
-    def own(self, rows: Integers) -> Vectors:
-        """The rows' own unit vectors."""
-        return self._vectors.own(rows)
+    def likeness(self, rows: Integers) -> NDArray[np.float64]:
+        """How similar each of some rows is to each, by their own vectors."""
+        return self._vectors.likeness(rows)
 
     def _renorm(self, rows: Integers) -> None:
         """The length of own + neighbours for rows whose neighbours changed, a few at a time, so that they stay at hand."""
@@ -259,20 +255,6 @@ class Matrix:
             around = (before, self.blend.previous * leans), (after, self.blend.next * leans)
             lengths = self._vectors.lengths((own, 1.0), *around)
             self._norms.all[own] = np.where(lengths > 0, lengths, 1)
-
-
-def _planes(query: Vectors) -> tuple[Codes, list[float]]:
-    """A vector as the sum of int8 planes, each times its scale; every further plane holds what the last one left."""
-    planes = np.zeros((_PLANES, len(query)), dtype=np.int8)
-    scales = [0.0] * _PLANES
-    rest = query.astype(np.float64)
-    for plane in range(_PLANES):
-        peak = float(np.abs(rest).max(initial=0.0))
-        if peak > 0:
-            scales[plane] = peak / _SCALE
-            planes[plane] = np.rint(rest / scales[plane])
-            rest -= planes[plane] * scales[plane]
-    return planes, scales
 
 
 def _pairs(codes: Codes, others: Codes) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Answers that rest on records alone are kept between reads, and never longer than they are true."""
+"""Answers about records, and turns, are kept between reads, and never longer than they are true."""
 
 from __future__ import annotations
 
@@ -13,19 +13,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.store.base import (
+    Answers,
     Change,
     Erasure,
+    Head,
     Query,
     RecordList,
     RecordsByEntity,
     RecordsById,
     RecordsByKey,
+    TurnList,
+    TurnsBySeq,
     Window,
 )
 from recollect.store.catalog import UserKey
+from recollect.store.codec import OFTEN
 from recollect.store.sqlite import reading
+from recollect.store.sqlite.kept import TURNS
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing.drafts import moment, put, row_draft, turn_draft
+from recollect.types import StoredTurn
 
 ANA = UserKey("default", "ana")
 NAMES = ("a", "b", "c")
@@ -36,6 +43,13 @@ QUERIES: tuple[Query[Any], ...] = (
     RecordList(noun="memory", limit=10),
     RecordList(noun="memory", limit=10, known=3),
     RecordsByEntity(noun="memory", refs=("person:bob",), limit=10),
+    Head(),
+    Window(limit=2),
+    Window(limit=5, before=4),
+    Window(limit=5, known=3),
+    TurnList(limit=5),
+    TurnList(limit=5, since=moment(), until=moment(minutes=9)),
+    TurnsBySeq(seqs=(1, 2, 3, 4)),
 )
 
 
@@ -59,18 +73,70 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_records_are_read_once_until_one_is_written(tmp_path: Path, asked: list[str]) -> None:
     store = SqliteStore(tmp_path)
     await store.open()
-    user, memories, window = store.user(ANA), RecordList(noun="memory", limit=10), Window(limit=5)
+    user, memories = store.user(ANA), RecordList(noun="memory", limit=10)
     await put(user, Change(records=(row_draft("a"),)))
     for _ in range(3):
-        await user.read(memories, window)
+        await user.read(memories)
     assert asked.count("RecordList") == 1
-    assert asked.count("Window") == 3
     await put(user, Change(turns=(turn_draft("t1"),)))
-    assert len((await user.read(memories, window))[window]) == 1
+    await user.read(memories)
     assert asked.count("RecordList") == 1, "a turn is no record"
     await put(user, Change(records=(row_draft("b"),)))
     assert len((await user.read(memories))[memories]) == 2
     assert asked.count("RecordList") == 2
+    await store.close()
+
+
+async def test_turns_are_read_once_until_something_is_retired_or_erased(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    await store.open()
+    user, window = store.user(ANA), Window(limit=5)
+    await put(user, Change(turns=(turn_draft("t1"), turn_draft("t2"))))
+    first, second = (await user.read(window))[window]
+    await put(user, Change(turns=(turn_draft("t3"),), records=(row_draft("a"),)))
+    again = (await user.read(window))[window]
+    assert again[0] is first
+    assert again[1] is second
+    await put(user, Change(erase=Erasure(turns=("t3",)), retired_at=moment()))
+    [anew, _] = (await user.read(window))[window]
+    assert anew == first
+    assert anew is not first, "what is erased is not kept in memory, nor what was read with it"
+    await store.close()
+
+
+async def test_what_is_read_while_writing_is_not_kept(tmp_path: Path) -> None:
+    """It may never be committed, and then another turn takes its entry."""
+    store = SqliteStore(tmp_path)
+    await store.open()
+    user, window = store.user(ANA), Window(limit=5)
+    await put(user, Change(turns=(turn_draft("t1"),)))
+    seen: list[StoredTurn] = []
+
+    def decide(answers: Answers) -> Change:
+        seen.extend(answers[window])
+        return Change(turns=(turn_draft("t2"),))
+
+    await user.write(decide, window)
+    [first, _] = (await user.read(window))[window]
+    assert seen == [first]
+    assert seen[0] is not first
+    await store.close()
+
+
+async def test_long_texts_and_many_turns_are_not_kept(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    await store.open()
+    user, first, last = store.user(ANA), TurnList(limit=1), Window(limit=TURNS + 1)
+    long = turn_draft("long", "a" * (OFTEN + 1))
+    await put(user, Change(turns=(turn_draft("t0"), *(turn_draft(f"t{n}") for n in range(1, TURNS + 1)), long)))
+    [begin] = (await user.read(first))[first]
+    before = (await user.read(last))[last]
+    after = (await user.read(last))[last]
+    assert after[-1] == before[-1]
+    assert after[-1] is not before[-1]
+    assert after[-2] is before[-2]
+    [again] = (await user.read(first))[first]
+    assert again == begin
     await store.close()
 
 
@@ -97,11 +163,15 @@ def change(what: str, name: str, *, version: int) -> Change:
             return Change(retire=(name,), retired_at=moment())
         case "erase":
             return Change(erase=Erasure(records=(name,)), retired_at=moment())
+        case "erase turn":
+            return Change(erase=Erasure(turns=(name,)), retired_at=moment())
         case _:
             return Change(turns=(turn_draft(name, version=version),))
 
 
-STEPS = st.tuples(st.booleans(), st.sampled_from(["write", "end", "erase", "turn", "forget"]), st.sampled_from(NAMES))
+STEPS = st.tuples(
+    st.booleans(), st.sampled_from(["write", "end", "erase", "turn", "erase turn", "forget"]), st.sampled_from(NAMES)
+)
 
 
 @given(st.lists(STEPS, max_size=12))

@@ -17,6 +17,7 @@ import apsw.sqlite_extra
 
 from recollect.errors import StoreUnavailable
 from recollect.private import FILE_MODE
+from recollect.store.sqlite.kept import Kept
 
 Value = int | float | str | bytes | None
 Bindings = Mapping[str, Value] | Sequence[Value]
@@ -66,8 +67,7 @@ class Backup(Protocol):
 
 
 class Connection(Protocol):
-    kept: dict[Any, Any]
-    """What its readers keep between two transactions; it goes when the connection goes."""
+    kept: Kept
 
     def execute(self, statements: str, bindings: Bindings | None = None) -> Cursor: ...
     def executemany(self, statements: str, sequenceofbindings: Iterable[Bindings]) -> Cursor: ...
@@ -86,7 +86,7 @@ class Connection(Protocol):
 class _Connection(apsw.Connection):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.kept: dict[Any, Any] = {}
+        self.kept = Kept()
 
 
 def no_secret(digest: str, *, create: bool = False) -> bytes | None:

@@ -60,8 +60,6 @@ _RECORDS = queries("records")
 _BESIDE = queries("beside")
 
 _OF_RECORDS = (RecordsById, RecordsByKey, RecordList, RecordsByEntity)
-_MOST_KEPT = 32
-_MARK = object()
 
 _FEW = 64
 """Rows that are no more work to read than to hand over to a thread."""
@@ -77,27 +75,23 @@ def answer(connection: Connection, asked: Iterable[Query[Any]]) -> Answers:
 
 
 def answer_again(connection: Connection, asked: Iterable[Query[Any]]) -> Answers:
-    """The same, in a transaction that only reads. What rests on records alone is kept until a record is written or ended,
-    by whomever: contexts ask for the same records turn after turn."""
-    kept, mark = connection.kept, connection.execute(_BESIDE["records_mark"]).fetchall()
-    if kept.get(_MARK) != mark:
-        kept.clear()
-        kept[_MARK] = mark
-    return Answers({query: _kept(connection, query) for query in asked})
+    """The same, in a transaction that only reads: with what the connection kept of earlier ones."""
+    [marks] = connection.execute(_BESIDE["marks"]).fetchall()
+    connection.kept.as_of(*marks)
+    return Answers({query: _again(connection, query) for query in asked})
 
 
-def _kept(connection: Connection, query: Query[Any]) -> Any:
-    ask = _ANSWERS[type(query)]
-    if not isinstance(query, _OF_RECORDS):
-        return ask(connection, query)
-    kept = connection.kept
-    found = kept.pop(query, None)
-    if found is None:
-        found = ask(connection, query)
-        if len(kept) > _MOST_KEPT:
-            del kept[next(one for one in kept if one is not _MARK)]
-    kept[query] = found
-    return found
+def _again(connection: Connection, query: Query[Any]) -> Any:
+    if isinstance(query, Head):
+        return connection.kept.head
+    if isinstance(query, _OF_RECORDS):
+        return connection.kept.answer(query, lambda: _ANSWERS[type(query)](connection, query))
+    if isinstance(query, Window | TurnList) and query.known is None:
+        sql, values = _listing(query, "seqs")
+        seqs = [seq for (seq,) in connection.execute(sql, values)]
+        found = connection.kept.turns(seqs, lambda seqs: _turns_by_seq(connection, TurnsBySeq(seqs=seqs)))
+        return found[::-1] if isinstance(query, Window) else found
+    return _ANSWERS[type(query)](connection, query)
 
 
 def few(query: Query[Any]) -> bool:
@@ -119,7 +113,7 @@ def head(connection: Connection, _: Head | None = None) -> int:
 
 
 def _turns(connection: Connection, sql: str, values: dict[str, Value]) -> tuple[StoredTurn, ...]:
-    return rows.built(rows.known_turn, connection.execute(sql, values))
+    return rows.built(rows.turn, connection.execute(sql, values))
 
 
 def _scoped(values: dict[str, Value], **scopes: Scope) -> tuple[str, ...]:
@@ -135,18 +129,24 @@ def _scoped(values: dict[str, Value], **scopes: Scope) -> tuple[str, ...]:
 
 
 def _window(connection: Connection, query: Window) -> tuple[StoredTurn, ...]:
-    values: dict[str, Value] = {"limit": query.limit, "known": query.known}
-    conditions = _scoped(values, persona=query.persona, lane=query.lane)
-    if query.before is not None:
-        conditions += ("place < :before",)
-        values["before"] = query.before
-    sql = under(_TURNS["some"], query.known is not None, conditions, "place DESC")
-    return _turns(connection, sql, values)[::-1]
+    return _turns(connection, *_listing(query, "some"))[::-1]
 
 
 def _turn_list(connection: Connection, query: TurnList) -> tuple[StoredTurn, ...]:
-    values: dict[str, Value] = {"limit": query.limit, "known": query.known, "after": query.after}
-    conditions = ("place > :after", *_scoped(values, persona=query.persona, lane=query.lane))
+    return _turns(connection, *_listing(query, "some"))
+
+
+def _listing(query: Window | TurnList, select: str) -> tuple[str, dict[str, Value]]:
+    """How to ask for turns by where they stand; those of a window come newest first."""
+    values: dict[str, Value] = {"limit": query.limit, "known": query.known}
+    conditions = _scoped(values, persona=query.persona, lane=query.lane)
+    if isinstance(query, Window):
+        if query.before is not None:
+            conditions += ("place < :before",)
+            values["before"] = query.before
+        return under(_TURNS[select], query.known is not None, conditions, "place DESC"), values
+    conditions = ("place > :after", *conditions)
+    values["after"] = query.after
     if query.session is not None:
         conditions += ("session = :session",)
         values["session"] = query.session
@@ -156,7 +156,7 @@ def _turn_list(connection: Connection, query: TurnList) -> tuple[StoredTurn, ...
     if query.until is not None:
         conditions += ("at < :until",)
         values["until"] = micros(query.until)
-    return _turns(connection, under(_TURNS["some"], query.known is not None, conditions, _order(query)), values)
+    return under(_TURNS[select], query.known is not None, conditions, _order(query)), values
 
 
 def _order(query: TurnList) -> str:

@@ -52,15 +52,11 @@ def record(row: Columns) -> Row:
     return columns.record(row, row[2], row[16], names(row[8]), names(row[9]))
 
 
-_turn, _record = lru_cache(maxsize=KEPT)(turn), lru_cache(maxsize=KEPT)(record)
-
-
-def known_turn(row: Columns) -> StoredTurn:
-    """The same as `turn`, for rows that are likely to be read again."""
-    return _turn(row) if len(row[5]) <= OFTEN else turn(row)
+_record = lru_cache(maxsize=KEPT)(record)
 
 
 def known_record(row: Columns) -> Row:
+    """The same as `record`, for rows that are likely to be read again."""
     return _record(row) if len(row[2]) + len(row[16]) <= OFTEN else record(row)
 
 

@@ -6,9 +6,12 @@ SELECT max(
     coalesce((SELECT max(seq) FROM endings), 0)
 )
 
--- name: records_mark
--- Another one for every state of the records: writing one, ending one and erasing one are entries, and entries only rise.
-SELECT (SELECT max(seq) FROM records), (SELECT max(seq) FROM endings)
+-- name: marks
+-- The newest entries of each kind: writing, ending and erasing are entries, and entries only rise.
+SELECT
+    coalesce((SELECT max(seq) FROM turns), 0),
+    coalesce((SELECT max(seq) FROM records), 0),
+    coalesce((SELECT max(seq) FROM endings), 0)
 
 -- name: endings
 -- Retirements and erasures, in order, for the log.

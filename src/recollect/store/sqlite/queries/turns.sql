@@ -7,6 +7,10 @@ origin, parts, snapshot, session, position, number, tokens, family
 -- Turns under conditions that are put in; two of these are joined when the past is asked for.
 SELECT {columns} FROM turns WHERE {conditions}
 
+-- name: seqs
+-- The entries that wrote such turns; for most conditions an index has them all.
+SELECT seq FROM turns WHERE {conditions}
+
 -- name: by_id
 -- The versions of these turns that were visible at :known.
 SELECT {columns} FROM turns
