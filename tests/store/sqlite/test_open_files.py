@@ -2,17 +2,31 @@
 
 import gc
 import threading
+from contextlib import closing
 from pathlib import Path
 from unittest.mock import Mock
 
 import apsw
 import pytest
 
-from recollect.store.base import Change, Head, TurnList, TurnsBySeq, UserKey
-from recollect.store.sqlite import sharedfile
+from recollect.errors import StoreError
+from recollect.store.base import (
+    Change,
+    Head,
+    Log,
+    Matches,
+    TenantDocuments,
+    Traces,
+    TurnList,
+    TurnsBySeq,
+    UserKey,
+    Window,
+)
+from recollect.store.sqlite import driver, sharedfile
 from recollect.store.sqlite.catalogfile import CatalogFile
 from recollect.store.sqlite.store import SqliteStore
 from recollect.testing import put, turn_draft
+from recollect.testing.drafts import moment
 
 LIMIT = 4
 USERS = [UserKey("default", f"u{n}") for n in range(30)]
@@ -61,21 +75,52 @@ def test_no_cursor_is_kept_of_users_who_were_wiped(tmp_path: Path) -> None:
     file.close()
 
 
-async def test_a_few_entries_of_a_file_at_hand_need_no_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_a_context_asks_of_a_file_at_hand_needs_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sharedfile, "MOMENT", 3600.0)
     store = SqliteStore(tmp_path)
     await store.open()
     user = store.user(USERS[0])
     await put(user, Change(turns=(turn_draft("t0", "tea"),)))
-    asked = TurnsBySeq(seqs=(1,))
-    first = (await user.read(asked))[asked]
+    await store.catalog.put("default", "persona", "max", "{}", at=moment())
+    asked = Head(), Window(limit=5), Matches(stems=("tea",), target="turn")
+    persona = TenantDocuments(kind="persona", names=("max",))
+    first = await user.read(*asked, persona)
     handed = Mock(wraps=store._readers.run)  # pyright: ignore[reportPrivateUsage] - who does it is not to be seen otherwise
     monkeypatch.setattr(store._readers, "run", handed)  # pyright: ignore[reportPrivateUsage] - the same
-    assert (await user.read(asked))[asked] == first
+    again = await user.read(*asked, persona)
+    assert [again[query] for query in (asked[0], asked[1], persona)] == [
+        first[query] for query in (asked[0], asked[1], persona)
+    ]
+    assert again[asked[2]].seqs.tolist() == [1]
+    await user.read(*asked)
     assert handed.call_count == 0
-    await user.read(asked, Head())
-    await user.read(TurnsBySeq(seqs=tuple(range(1, 100))))
-    assert handed.call_count == 2, "the head is not one of a few entries, and a hundred are not few"
+    much = Log(after=0, limit=5), Traces(embedder="e", after=0, limit=5), TurnsBySeq(seqs=tuple(range(1, 400)))
+    for query in (*much, *much):
+        await user.read(query)
+    assert handed.call_count == len(much) * 2, "what may be much is read by a thread, however quick it was last time"
+    monkeypatch.setattr(sharedfile, "MOMENT", 0.0)
+    await user.read(*asked)
+    handed.reset_mock()
+    await user.read(*asked)
+    assert handed.call_count == 1, "the last one like it took longer than a moment"
+    await store.close()
+
+
+async def test_a_catalog_that_fails_fails_nobodys_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharedfile, "MOMENT", 3600.0)
+    store = SqliteStore(tmp_path)
+    await store.open()
+    user = store.user(USERS[0])
+    await put(user, Change(turns=(turn_draft("t0", "tea"),)))
+    head, persona = Head(), TenantDocuments(kind="persona", names=("max",))
+    assert (await user.read(head, persona))[persona] == ()
+    with closing(driver.connect(tmp_path / "catalog.db")) as other:
+        other.execute("DROP TABLE documents")
+    found = await user.read(head, persona)
+    assert found[head] == 1
+    assert isinstance(found[persona], StoreError)
     await store.close()
 
 

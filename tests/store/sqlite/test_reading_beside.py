@@ -77,12 +77,15 @@ def test_a_glance_waits_for_nobody(file: UserFile) -> None:
     file.close()
 
 
-def test_a_glance_is_for_files_whose_last_read_took_a_moment(file: UserFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_glance_is_for_reads_of_which_the_last_one_took_a_moment(
+    file: UserFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert file.glance(_names) is None, "nobody knows yet"
     monkeypatch.setattr(sharedfile, "MOMENT", 3600.0)
     whole = file.read(_names)
     assert whole is not None
     assert file.glance(_names) == (whole,)
+    assert file.glance(_names, like="another") is None, "nobody knows of that"
     monkeypatch.setattr(sharedfile, "MOMENT", 0.0)
     assert file.glance(_names) == (whole,)
     assert file.glance(_names) is None, "the last one took longer than nothing"

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from recollect.clock import from_micros, micros
-from recollect.errors import Conflict, KeyDestroyed, StoreCorrupt
+from recollect.errors import Conflict, KeyDestroyed, StoreCorrupt, StoreError
+from recollect.store.base import Query, TenantDocuments
 from recollect.store.catalog import Document, UserKey
 from recollect.store.columns import stamp
 from recollect.store.sqlite.catalogfile import CatalogFile
@@ -35,6 +36,11 @@ def _document(row: tuple[Any, ...]) -> Document:
     return Document(name=name, version=version, body=body, recorded_at=from_micros(recorded_at), about=about)
 
 
+def _named(connection: Connection, tenant: str, query: TenantDocuments) -> tuple[Document, ...]:
+    values = {"tenant": tenant, "kind": query.kind, "names": json.dumps(query.names)}
+    return built(_document, connection.execute(_CATALOG["named_documents"], values))
+
+
 class SqliteCatalog:
     """The catalog of one data folder."""
 
@@ -48,18 +54,31 @@ class SqliteCatalog:
         self._hints: dict[str, int | None] = {}
 
     async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
-        return await self._in_thread(lambda: self.documents_now(tenant, kind, names))
-
-    def documents_now(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
-        """The same, for who is in a thread already."""
-        name, values = "newest_documents", {"tenant": tenant, "kind": kind}
         if names is not None:
-            name, values = "named_documents", {**values, "names": json.dumps(list(names))}
+            query = TenantDocuments(kind=kind, names=tuple(names))
+            return await self._in_thread(lambda: self.documents_now(tenant, query))
+        values = {"tenant": tenant, "kind": kind}
 
         def work(connection: Connection) -> tuple[Document, ...]:
-            return built(_document, connection.execute(_CATALOG[name], values))
+            return built(_document, connection.execute(_CATALOG["newest_documents"], values))
 
-        return self._file.ask(work)
+        return await self._in_thread(lambda: self._file.ask(work))
+
+    def documents_now(self, tenant: str, query: TenantDocuments) -> tuple[Document, ...]:
+        """The same, for who is in a thread already."""
+        return self._file.ask(lambda connection: _named(connection, tenant, query), like=TenantDocuments)
+
+    def at_a_glance(self, tenant: str, queries: Sequence[TenantDocuments]) -> dict[Query[Any], Any] | None:
+        """The same for who must not wait; None where it would have to, or fails."""
+
+        def work(connection: Connection) -> dict[Query[Any], Any]:
+            return {query: _named(connection, tenant, query) for query in queries}
+
+        try:
+            found = self._file.glance(work, like=TenantDocuments)
+        except StoreError:
+            return None
+        return found and found[0]
 
     async def last(
         self, tenant: str, kind: str, *, limit: int, before: str | None = None, about: str | None = None

@@ -1,5 +1,6 @@
 """The catalog's file: besides what the catalog asks of it, how often each user was wiped."""
 
+from collections.abc import Hashable
 from typing import ClassVar, TypeVar
 
 from recollect.errors import StoreUnavailable
@@ -21,9 +22,9 @@ class CatalogFile(SharedFile):
         """Creates the folder and the file, or brings the file up to date."""
         self.write(lambda _: None, durable=False)
 
-    def ask(self, work: Work[T]) -> T:
+    def ask(self, work: Work[T], *, like: Hashable = None) -> T:
         """What `work` makes of one consistent state of a catalog that must be there."""
-        found = self.read(lambda connection: (work(connection),))
+        found = self.read(lambda connection: (work(connection),), like=like)
         if found is None:
             raise StoreUnavailable(f"{self.path} is gone; restore it from a backup or open the store anew")
         return found[0]

@@ -39,6 +39,7 @@ from recollect.store.base import (
     SnapshotList,
     SnapshotsById,
     StoredSnapshot,
+    TenantDocuments,
     Traces,
     TurnList,
     TurnsById,
@@ -61,8 +62,7 @@ _BESIDE = queries("beside")
 
 _OF_RECORDS = (RecordsById, RecordsByKey, RecordList, RecordsByEntity)
 
-_FEW = 64
-"""Rows that are no more work to read than to hand over to a thread."""
+_FEW = 256
 
 LATEST = 2**62
 """Later than any log entry, and than any moment: "whatever is there now"."""
@@ -95,12 +95,16 @@ def _again(connection: Connection, query: Query[Any]) -> Any:
 
 
 def few(query: Query[Any]) -> bool:
-    """Whether a query asks for a few entries by their numbers, or for a few turns in a row."""
+    """Whether a query asks for little, however much a user has told: what a context asks for."""
     match query:
         case TurnsBySeq() | RecordsBySeq():
             return len(query.seqs) <= _FEW
-        case TurnList():
+        case Window() | TurnList() | RecordList() | RecordsByEntity():
             return query.limit <= _FEW
+        case Traces():
+            return query.after > 0
+        case Head() | RecordsById() | RecordsByKey() | Matches() | TenantDocuments():
+            return True
         case _:
             return False
 

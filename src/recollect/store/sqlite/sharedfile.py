@@ -7,7 +7,7 @@ stands in the folder, and opens anew when they differ.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,8 +46,8 @@ class SharedFile:
         self._reading, self._writing = threading.Lock(), threading.Lock()
         self._reader: _Open | None = None
         self._writer: _Open | None = None
-        self._at_hand = False
-        """Whether the last read took a moment: the next one will neither wait for the disk nor open anything."""
+        self._at_hand: set[Hashable] = set()
+        """Reads of which the last one took a moment: the next will neither wait for the disk nor open anything."""
 
     # What one kind of file knows and another does not.
 
@@ -64,24 +64,26 @@ class SharedFile:
 
     # What all have in common.
 
-    def read(self, work: Work[T]) -> T | None:
-        """What `work` makes of one consistent state; None when there is no file.
+    def read(self, work: Work[T], *, like: Hashable = None) -> T | None:
+        """What `work` makes of one consistent state; None when there is no file. Reads that are `like` each other take about
+        the same time.
 
         The connection that writes reads as well, unless it is busy: what others write empties a connection's cache, and
         nearly all that is written is written here.
         """
-        found = self._by_writer(work)
+        found = self._by_writer(work, like)
         if found is not None:
             return found[0]
         with self._reading, translating(self.path):
             connection = self._current_reader()
-            return None if connection is None else self._look(connection, work, self._drop_reader)
+            return None if connection is None else self._look(connection, work, like, self._drop_reader)
 
-    def glance(self, work: Work[T]) -> tuple[T] | None:
-        """What a read would give, without waiting; None where it might have to wait, for somebody else or for the disk."""
-        return self._by_writer(work) if self._at_hand else None
+    def glance(self, work: Work[T], *, like: Hashable = None) -> tuple[T] | None:
+        """What a read would give, without waiting; None where it might have to wait, for somebody else or for the disk, or
+        take more than a moment."""
+        return self._by_writer(work, like) if like in self._at_hand else None
 
-    def _by_writer(self, work: Work[T]) -> tuple[T] | None:
+    def _by_writer(self, work: Work[T], like: Hashable) -> tuple[T] | None:
         """By the connection that writes, unless it is busy or of another file."""
         if not self._writing.acquire(blocking=False):
             return None
@@ -89,11 +91,11 @@ class SharedFile:
             writer = self._writer
             if writer is None or writer.inode != inode_of(self.path):
                 return None
-            return (self._look(writer.connection, work, self._drop_writer),)
+            return (self._look(writer.connection, work, like, self._drop_writer),)
         finally:
             self._writing.release()
 
-    def _look(self, connection: Connection, work: Work[T], drop: Callable[[], None]) -> T:
+    def _look(self, connection: Connection, work: Work[T], like: Hashable, drop: Callable[[], None]) -> T:
         begun = monotonic()
         with translating(self.path):
             try:
@@ -103,7 +105,10 @@ class SharedFile:
             except BaseException:
                 drop()
                 raise
-            self._at_hand = monotonic() - begun < MOMENT
+            if monotonic() - begun < MOMENT:
+                self._at_hand.add(like)
+            else:
+                self._at_hand.discard(like)
             return result
 
     def write(self, work: Work[T], *, durable: bool = True) -> T:

@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -160,31 +161,32 @@ class SqliteStore:
     # --- for its users ---------------------------------------------------------------------------------------------
 
     async def read(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
-        found = self._glance(key, queries) if all(map(few, queries)) else None
-        return await self._readers.run(lambda: self._read(key, queries)) if found is None else found[0]
+        asked = _Asked.of(queries)
+        found = self._glance(key, asked) if all(map(few, queries)) else None
+        return await self._readers.run(lambda: self._read(key, asked)) if found is None else found
 
-    def _glance(self, key: UserKey, queries: Sequence[Query[Any]]) -> tuple[Answers] | None:
-        """A few rows of a file that is at hand, read here: a thread's turn, and the way there and back, would take as long
+    def _glance(self, key: UserKey, asked: "_Asked") -> Answers | None:
+        """A little of a file that is at hand, read here: a thread's turn, and the way there and back, would take as long
         again."""
+        told = self._catalog.at_a_glance(key.tenant, asked.documents) if asked.documents else {}
+        if told is None:
+            return None
         with self._files.borrow_open(key) as file:
-            return file and file.glance(lambda connection: answer_again(connection, queries))
+            found = file and file.glance(lambda connection: answer_again(connection, asked.own), like=asked.kinds)
+        return found and found[0].beside(told)
 
-    def _read(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
-        documents = [query for query in queries if isinstance(query, TenantDocuments)]
-        if not documents:
-            return self._read_own(key, queries)
-        own = [query for query in queries if not isinstance(query, TenantDocuments)]
-        found = self._read_own(key, own) if own else Answers({})
-        return found.beside({query: self._documents(key, query) for query in documents})
+    def _read(self, key: UserKey, asked: "_Asked") -> Answers:
+        found = self._read_own(key, asked) if asked.own else Answers({})
+        return found.beside({query: self._documents(key, query) for query in asked.documents})
 
-    def _read_own(self, key: UserKey, queries: Sequence[Query[Any]]) -> Answers:
+    def _read_own(self, key: UserKey, asked: "_Asked") -> Answers:
         with self._files.borrow(key) as file:
-            found = file.read(lambda connection: answer_again(connection, queries))
-        return found if found is not None else self._nobody.answer(queries)
+            found = file.read(lambda connection: answer_again(connection, asked.own), like=asked.kinds)
+        return found if found is not None else self._nobody.answer(asked.own)
 
     def _documents(self, key: UserKey, query: TenantDocuments) -> tuple[Document, ...] | StoreError:
         try:
-            return self._catalog.documents_now(key.tenant, query.kind, query.names)
+            return self._catalog.documents_now(key.tenant, query)
         except StoreError as error:
             return error
 
@@ -229,6 +231,21 @@ class SqliteStore:
             epoch=lambda: self._file.epoch(digest),
             secret=self._secret,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of a user's own file, and what of the catalog."""
+
+    own: tuple[Query[Any], ...]
+    documents: tuple[TenantDocuments, ...]
+    kinds: tuple[type, ...]
+    """The kinds of what is asked of the user's file: the same ones take about the same time."""
+
+    @classmethod
+    def of(cls, queries: Sequence[Query[Any]]) -> "_Asked":
+        own = tuple(query for query in queries if not isinstance(query, TenantDocuments))
+        return cls(own, tuple(query for query in queries if isinstance(query, TenantDocuments)), tuple(map(type, own)))
 
 
 class Nobody:
