@@ -14,7 +14,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import unquote
 
@@ -115,14 +114,11 @@ class Verdicts:
 
     def __init__(self, most: int = 4_096) -> None:
         self._most = most
-        self._known: dict[bytes, bool] = {}
+        self._known: dict[tuple[int, int, Origin], bool] = {}
 
     def give_orders(self, said: Sequence[tuple[str, Origin]]) -> list[bool]:
         """One verdict for each text. New ones are looked through together for what any rule needs: few hold any of it."""
-        names = [
-            blake2b(f"{origin}\0{text}".encode("utf-8", "surrogatepass"), digest_size=12).digest()
-            for text, origin in said
-        ]
+        names: list[tuple[int, int, Origin]] = [(hash(text), len(text), origin) for text, origin in said]
         new = {name: one for name, one in zip(names, said, strict=True) if name not in self._known}
         if len(self._known) + len(new) > self._most:
             self._known.clear()

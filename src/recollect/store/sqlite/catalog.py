@@ -4,12 +4,12 @@ The catalog knows users by their digests. Their names stand in their own files, 
 into the file, once per process.
 """
 
-import json
 import logging
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,8 @@ def _document(row: tuple[Any, ...]) -> Document:
 
 
 def _named(connection: Connection, tenant: str, query: TenantDocuments) -> tuple[Document, ...]:
-    values = {"tenant": tenant, "kind": query.kind, "names": json.dumps(query.names)}
-    return built(_document, connection.execute(_CATALOG["named_documents"], values))
+    asked = [(tenant, query.kind, name) for name in sorted(set(query.names))]
+    return built(_document, chain.from_iterable(connection.execute(_CATALOG["named_document"], one) for one in asked))
 
 
 class SqliteCatalog:

@@ -7,14 +7,12 @@ WHERE tenant = :tenant AND kind = :kind
     )
 ORDER BY name
 
--- name: named_documents
--- The newest version of each of these; a question of its own, so that the index finds them by their names.
-SELECT name, version, body, recorded_at, about FROM documents AS newest
-WHERE tenant = :tenant AND kind = :kind AND name IN (SELECT value FROM json_each(:names))
-    AND version = (
-        SELECT max(version) FROM documents WHERE tenant = newest.tenant AND kind = newest.kind AND name = newest.name
-    )
-ORDER BY name
+-- name: named_document
+-- The newest version of one document.
+SELECT name, version, body, recorded_at, about FROM documents
+WHERE tenant = ? AND kind = ? AND name = ?
+ORDER BY version DESC
+LIMIT 1
 
 -- name: last_documents
 -- The last of them by name, before a name.
