@@ -123,20 +123,33 @@ async def test_what_is_read_while_writing_is_not_kept(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_long_texts_and_many_turns_are_not_kept(tmp_path: Path) -> None:
+async def test_long_texts_and_long_lists_are_not_kept(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     await store.open()
-    user, first, last = store.user(ANA), TurnList(limit=1), Window(limit=TURNS + 1)
+    user, many, all_ = store.user(ANA), Window(limit=TURNS), Window(limit=TURNS + 1)
     long = turn_draft("long", "a" * (OFTEN + 1))
-    await put(user, Change(turns=(turn_draft("t0"), *(turn_draft(f"t{n}") for n in range(1, TURNS + 1)), long)))
-    [begin] = (await user.read(first))[first]
-    before = (await user.read(last))[last]
-    after = (await user.read(last))[last]
-    assert after[-1] == before[-1]
-    assert after[-1] is not before[-1]
+    await put(user, Change(turns=(*(turn_draft(f"t{n}") for n in range(TURNS)), long)))
+    listed = (await user.read(all_))[all_]
+    before = (await user.read(many))[many]
+    after = (await user.read(many))[many]
+    assert before == after == listed[1:]
+    assert before[-2] is not listed[-2]
     assert after[-2] is before[-2]
+    assert after[-1] is not before[-1], "too long"
+    await store.close()
+
+
+async def test_the_turns_kept_are_the_newest_read(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    await store.open()
+    user, first, others = store.user(ANA), TurnList(limit=1), TurnList(after=1, limit=TURNS)
+    await put(user, Change(turns=tuple(turn_draft(f"t{n}") for n in range(TURNS + 1))))
+    [begin] = (await user.read(first))[first]
+    assert (await user.read(first))[first][0] is begin
+    await user.read(others)
     [again] = (await user.read(first))[first]
     assert again == begin
+    assert again is not begin
     await store.close()
 
 

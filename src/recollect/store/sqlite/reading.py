@@ -52,6 +52,7 @@ from recollect.store.columns import ending_entry, lease
 from recollect.store.sqlite import rows
 from recollect.store.sqlite.driver import Connection, Value
 from recollect.store.sqlite.fulltext import matches
+from recollect.store.sqlite.kept import TURNS
 from recollect.store.sqlite.sql import queries, under
 from recollect.store.sqlite.traces import traces, untraced
 from recollect.types import StoredTurn
@@ -63,6 +64,7 @@ _BESIDE = queries("beside")
 _OF_RECORDS = (RecordsById, RecordsByKey, RecordList, RecordsByEntity)
 
 _FEW = 256
+"""Rows that are hardly more work to read than to hand over to a thread."""
 
 LATEST = 2**62
 """Later than any log entry, and than any moment: "whatever is there now"."""
@@ -86,7 +88,7 @@ def _again(connection: Connection, query: Query[Any]) -> Any:
         return connection.kept.head
     if isinstance(query, _OF_RECORDS):
         return connection.kept.answer(query, lambda: _ANSWERS[type(query)](connection, query))
-    if isinstance(query, Window | TurnList) and query.known is None:
+    if isinstance(query, Window | TurnList) and query.known is None and query.limit <= TURNS:
         sql, values = _listing(query, "seqs")
         seqs = [seq for (seq,) in connection.execute(sql, values)]
         found = connection.kept.turns(seqs, lambda seqs: _turns_by_seq(connection, TurnsBySeq(seqs=seqs)))
