@@ -77,7 +77,7 @@ def serving(folder: Path, *args: str, data: str | None = None, **variables: str)
         yield server
     finally:
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # its own workers as well, which would stay behind
+            os.killpg(process.pid, signal.SIGKILL)  # its own workers as well, which would take a moment
         process.wait(PATIENCE)
         assert process.stdout is not None
         process.stdout.close()

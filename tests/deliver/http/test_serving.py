@@ -87,6 +87,20 @@ def test_several_processes_are_one_service(tmp_path: Path) -> None:
         server.stop()
 
 
+def test_nobody_is_left_behind_by_a_supervisor_that_was_killed(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as server:
+        server.process.kill()
+        server.process.wait(30)
+        until = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", server.port), timeout=1).close()
+            except ConnectionRefusedError:
+                break
+            assert time.monotonic() < until, "the port is free again"
+            time.sleep(0.1)
+
+
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_it_leaves_nothing_among_the_temporary_files(tmp_path: Path, processes: str) -> None:
     temporary = tmp_path / "temporary"

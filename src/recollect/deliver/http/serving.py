@@ -6,7 +6,9 @@ A process that serves is made from its settings alone, which reach it by its env
 import asyncio
 import contextlib
 import ipaddress
+import multiprocessing
 import os
+import signal
 import socket
 import sys
 import tempfile
@@ -15,6 +17,7 @@ import time
 import webbrowser
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from multiprocessing.process import BaseProcess
 
 import uvicorn
 from fastapi import FastAPI
@@ -43,6 +46,8 @@ CONNECTIONS = 1_000
 def application() -> FastAPI:
     """The service of this process's environment."""
     heap.lean()
+    if (supervisor := multiprocessing.parent_process()) is not None:
+        threading.Thread(target=_end_with, args=(supervisor,), name="recollect-supervised", daemon=True).start()
     settings = Settings.read(os.environ)
     logs.configure(settings.log_level)
     memory = Recollect(
@@ -64,6 +69,13 @@ def application() -> FastAPI:
             yield
 
     return create_app(memory, settings, lifespan=life)
+
+
+def _end_with(supervisor: BaseProcess) -> None:
+    """Stops this process as soon as the one that started it is gone: killed, that one could not stop anybody, and whoever is
+    left behind would keep the port from the next service."""
+    supervisor.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def serve(settings: Settings, *, browse: bool = False) -> None:
