@@ -37,7 +37,7 @@ def _document(row: tuple[Any, ...]) -> Document:
 
 
 def _named(connection: Connection, tenant: str, query: TenantDocuments) -> tuple[Document, ...]:
-    asked = [(tenant, query.kind, name) for name in sorted(set(query.names))]
+    asked = [{"tenant": tenant, "kind": query.kind, "name": name} for name in sorted(set(query.names))]
     return built(_document, chain.from_iterable(connection.execute(_CATALOG["named_document"], one) for one in asked))
 
 

@@ -10,7 +10,7 @@ ORDER BY name
 -- name: named_document
 -- The newest version of one document.
 SELECT name, version, body, recorded_at, about FROM documents
-WHERE tenant = ? AND kind = ? AND name = ?
+WHERE tenant = :tenant AND kind = :kind AND name = :name
 ORDER BY version DESC
 LIMIT 1
 
