@@ -91,7 +91,8 @@ def _again(connection: Connection, query: Query[Any]) -> Any:
     if isinstance(query, Window | TurnList) and query.known is None and query.limit <= TURNS:
         sql, values = _listing(query, "seqs")
         seqs = [seq for (seq,) in connection.execute(sql, values)]
-        found = connection.kept.turns(seqs, lambda seqs: _turns_by_seq(connection, TurnsBySeq(seqs=seqs)))
+        with rows.sense():  # an index that names a turn which is not there
+            found = connection.kept.turns(seqs, lambda seqs: _turns_by_seq(connection, TurnsBySeq(seqs=seqs)))
         return found[::-1] if isinstance(query, Window) else found
     return _ANSWERS[type(query)](connection, query)
 
