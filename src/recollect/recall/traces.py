@@ -113,20 +113,23 @@ class _Batch:
     unpacked: Unpacked
 
     def some(self, rows: NDArray[np.int64]) -> "_Batch":
+        """These rows, rising; those that follow each other are not copied."""
         if len(rows) == len(self.seqs):
             return self
         found, moved = self.unpacked, np.full(len(self.seqs), -1)
         moved[rows] = np.arange(len(rows))
         owners = moved[found.owners]
+        first, last = int(rows[0]), int(rows[-1])
+        meant = slice(first, last + 1) if last - first < len(rows) else rows
         return _Batch(
-            seqs=self.seqs[rows],
-            places=self.places[rows],
-            times=self.times[rows],
-            fields=self.fields[:, rows],
+            seqs=self.seqs[meant],
+            places=self.places[meant],
+            times=self.times[meant],
+            fields=self.fields[:, meant],
             unpacked=Unpacked(
-                codes=found.codes[rows],
-                flags=found.flags[rows],
-                lengths=found.lengths[rows],
+                codes=found.codes[meant],
+                flags=found.flags[meant],
+                lengths=found.lengths[meant],
                 owners=owners[owners >= 0],
                 passages=found.passages[owners >= 0],
             ),
@@ -226,6 +229,10 @@ class UserRows:
 
     def _renew(self, new: _Batch, ids: Sequence[str]) -> None:
         start = len(self.records.matrix) - len(ids)
+        rows = dict(zip(ids, range(start, start + len(ids)), strict=True))
+        if not self._versions and len(rows) == len(ids):
+            self._versions = rows
+            return
         for place, name in enumerate(ids):
             before = self._versions.get(name)
             if before is not None:

@@ -248,7 +248,9 @@ class Matrix:
         return self._vectors.likeness(rows)
 
     def _renorm(self, rows: Integers) -> None:
-        """The length of own + neighbours for rows whose neighbours changed, a few at a time, so that they stay at hand."""
+        """The length of own + neighbours for rows whose neighbours changed, a few at a time, so that they stay at hand. One
+        that has none is as long as it is by itself."""
+        rows = rows[(self.previous[rows] >= 0) | (self.next[rows] >= 0)]
         for start in range(0, len(rows), _AT_HAND):
             own = rows[start : start + _AT_HAND]
             before, after, leans = self.previous[own], self.next[own], self._leans.all[own]

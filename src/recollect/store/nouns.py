@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, asdict, fields, is_dataclass, replace
 from datetime import date, datetime
 from functools import cache, lru_cache
+from operator import attrgetter
 from types import UnionType
-from typing import Any, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from recollect.store.base import Row, RowDraft, Vector
 from recollect.store.codec import OFTEN
+from recollect.store.slots import slots
 from recollect.text.slugs import slug, sound
 from recollect.types import (
     Entity,
@@ -44,10 +46,8 @@ Entities carry `@name:…` and `@sound:…` for what they are called."""
 
 _KEPT = 256
 """Nouns that are kept made: few, for records are written seldom, and a large cache would grow for hours before it is full."""
-_COMMON = frozenset(f.name for f in fields(Record))
-_SHARED = tuple(
-    name for name in (f.name for f in fields(Record)) if name not in {"seq", "version", "retired", "retired_at"}
-)
+_COMMON = tuple(f.name for f in fields(Record))
+_COMMONS = attrgetter(*_COMMON)
 
 
 _CHANGEABLE: frozenset[RecordKind] = frozenset(
@@ -94,15 +94,44 @@ def record(row: Row) -> Record:
     return _known(row) if often else _made(row)
 
 
+class _Mould(NamedTuple):
+    """How a noun is made of a row: what puts its fields, those that all nouns have and those of its own."""
+
+    common: tuple[Callable[[Any, Any], None], ...]
+    entities: Callable[[Any, Any], None]
+    own: tuple[tuple[str, Callable[[Any, Any], None], Callable[[Any], Any] | None], ...]
+    defaults: Mapping[str, Callable[[], Any]]
+
+
+@cache
+def _mould(cls: type[Record]) -> _Mould:
+    puts = slots(cls)
+    return _Mould(
+        common=tuple(puts[name] for name in _COMMON),
+        entities=puts["entities"],
+        own=tuple((name, puts[name], convert) for name, convert in _extra(cls).items()),
+        defaults={f.name: _default(f) for f in fields(cls)},
+    )
+
+
+def _default(field: Field[Any]) -> Callable[[], Any]:
+    return (lambda: field.default) if field.default_factory is MISSING else field.default_factory
+
+
 def _made(row: Row) -> Record:
     cls = NOUNS[row.noun]
-    values: dict[str, Any] = {name: getattr(row, name) for name in _SHARED}
-    values["entities"] = tuple(ref for ref in row.entities if not ref.startswith("@"))
+    mould = _mould(cls)
+    made = object.__new__(cls)
+    for put, value in zip(mould.common, _COMMONS(row), strict=True):
+        put(made, value)
+    mould.entities(made, tuple([ref for ref in row.entities if ref[:1] != "@"]))
     body = cast(dict[str, Any], json.loads(row.body))
-    for name, convert in _extra(cls).items():
+    for name, put, convert in mould.own:
         if name in body:
-            values[name] = convert(body[name]) if convert else body[name]
-    return cls(**values, seq=row.seq, version=row.version, retired=row.retired, retired_at=row.retired_at)
+            put(made, convert(body[name]) if convert else body[name])
+        else:  # written before there was such a field
+            put(made, mould.defaults[name]())
+    return made
 
 
 _known = lru_cache(maxsize=_KEPT)(_made)
