@@ -10,9 +10,10 @@ LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-# `make test ARGS="tests/store -x"` narrows a run, `make test WORKERS=2` spreads it over processes.
+# `make test ARGS="tests/store -x"` narrows a run, `make test WORKERS=0` keeps it in one process.
 ARGS ?=
-WORKERS ?= 0
+WORKERS ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal
 
 # What tests run besides Python. Debian's redis-tools has the server's program, and starts none for the machine.
 PROGRAMS := scripts/install_program.sh chromium chromium browser && scripts/install_program.sh redis-check-rdb redis-tools Redis
@@ -28,11 +29,11 @@ demo: $(VENV)/run.stamp ## record a conversation of several days and show the co
 
 test: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the tests
 	@$(PROGRAMS)
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(PYTEST) $(ARGS)
 
 soak: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the same tests with the full counts, print the table of promises, check that the suite bites
 	@$(PROGRAMS)
-	RECOLLECT_TEST_PROFILE=soak $(BIN)/python -m pytest -n $(WORKERS) --timeout 36000 $(ARGS)
+	RECOLLECT_TEST_PROFILE=soak $(PYTEST) --timeout 36000 $(ARGS)
 	$(BIN)/python scripts/mutation_check.py
 
 # `make soak-load MINUTES=5` is a short one.

@@ -356,8 +356,9 @@ def main() -> int:
     parser.add_argument("--users", type=int, default=40)
     parser.add_argument("--rate", type=float, default=0.0, help="requests a second; 0: as fast as they are answered")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, default=Path())
+    parser.add_argument("--output", type=Path, default=Path(), help="the folder for the plot")
     arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)  # now, not after two hours
     with tempfile.TemporaryDirectory(prefix="recollect-soak-") as name:
         folder = Path(name)
         if arguments.store == "postgres":
