@@ -5,7 +5,7 @@ Service and generator get a core each where there are two. The knee is the highe
 whole with a p99 of at most `KNEE` times the library's own, counted from when each request was due: a bound that moves with
 the machine and what else runs on it.
 
-    python -m bench.service [--memories 10000] [--turns 1000] [--users 4] [--seconds 4] [--data postgresql://…]
+    python -m bench.service [--memories 10000] [--turns 1000] [--users 4] [--seconds 4] [--stores sqlite,postgres]
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from urllib.request import urlopen
 from bench.assembly import fill, sentence
 from bench.load import Connections, Load, Request, quantile, run
 from bench.measuring import save, table
+from bench.stores import place
 from recollect import Recollect, Turn
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
@@ -207,18 +208,18 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=1_000)
     parser.add_argument("--users", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=4.0)
-    parser.add_argument("--data", help="an empty database instead of a temporary folder")
+    parser.add_argument("--stores", default="sqlite,postgres")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as temporary:
-        folder = Path(temporary)
-        data = options.data or str(folder / "memories")
-        asyncio.run(prepare(data, users=options.users, turns=options.turns, memories=options.memories, folder=folder))
-        load = os.getloadavg()[0]
-        print(
-            f"{options.users} users, each {options.memories:,} memories and {options.turns:,} turns; load average {load:.1f}"
-        )
-        rows = asyncio.run(measure(data, folder, users=options.users, seconds=options.seconds))
-    save("service", [{"memories": options.memories, "turns": options.turns, "load average": load}, *rows])
+    for backend in options.stores.split(","):
+        with place(backend) as where, tempfile.TemporaryDirectory(prefix="recollect-bench-") as temporary:
+            folder, users = Path(temporary), options.users
+            asyncio.run(prepare(where.url, users=users, turns=options.turns, memories=options.memories, folder=folder))
+            load = os.getloadavg()[0]
+            size = f"{options.memories:,} memories and {options.turns:,} turns"
+            print(f"{backend}: {users} users, each {size}; load average {load:.1f}")
+            rows = asyncio.run(measure(where.url, folder, users=users, seconds=options.seconds))
+        about = {"store": backend, "memories": options.memories, "turns": options.turns, "load average": load}
+        save("service", [about, *rows])
 
 
 if __name__ == "__main__":
