@@ -54,6 +54,7 @@ class Connections:
         self.patience = patience
         self._size = pool_size
         self._pool: AsyncConnectionPool[Connection] | None = None
+        self._returning: set[asyncio.Future[None]] = set()
         self._away = False
         self._next_look = 0.0
 
@@ -82,6 +83,7 @@ class Connections:
     async def close(self) -> None:
         if self._pool is not None:
             pool, self._pool = self._pool, None
+            await asyncio.gather(*self._returning)
             await pool.close()
 
     async def _configure(self, connection: Connection) -> None:
@@ -92,11 +94,22 @@ class Connections:
 
     @asynccontextmanager
     async def lend(self) -> AsyncGenerator[Connection, None]:
-        """A connection for one transaction. Errors of the driver pass through; see `persist`."""
+        """A connection for one transaction. Errors of the driver pass through; see `persist`.
+
+        It goes back whatever becomes of the caller: the pool loses one whose return is cancelled while others take theirs.
+        """
         if self._pool is None:
             raise psycopg.InterfaceError("the store is closed")
-        async with self._pool.connection() as connection:
-            yield connection
+        pool = self._pool
+        connection = await pool.getconn()
+        try:
+            async with connection:
+                yield connection
+        finally:
+            returning = asyncio.ensure_future(pool.putconn(connection))
+            self._returning.add(returning)
+            returning.add_done_callback(self._returning.discard)
+            await asyncio.shield(returning)
 
     async def persist(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Runs `work` on a connection, and again when its connection broke or another transaction stood in
