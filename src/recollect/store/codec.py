@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from recollect.types import Json, Media, Part, Thinking, ToolCall, ToolReturn
 
-KEPT, OFTEN = 2_048, 2_000
-"""Contexts read the same few turns and records again and again, and taking a row apart costs ten times what reading it does:
-so many are kept as values, found by all that their row says, if that is not longer than so many characters."""
+OFTEN = 2_000
+"""Contexts read the same few turns and records again and again, so some are kept as values: those of at most so many
+characters."""
 
 _PART_OF_KIND: dict[str, type[Part]] = {
     "tool_call": ToolCall,

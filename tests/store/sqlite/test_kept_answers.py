@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from recollect.store.base import (
     RecordsByEntity,
     RecordsById,
     RecordsByKey,
+    Row,
     TurnList,
     TurnsBySeq,
     Window,
@@ -120,6 +122,21 @@ async def test_what_is_read_while_writing_is_not_kept(tmp_path: Path) -> None:
     [first, _] = (await user.read(window))[window]
     assert seen == [first]
     assert seen[0] is not first
+    await store.close()
+
+
+async def test_nothing_stays_in_memory_of_a_user_who_was_wiped(tmp_path: Path) -> None:
+    """A service sees users come and go for months: what it kept of each would look like a leak, and outlive the file."""
+    store = SqliteStore(tmp_path)
+    await store.open()
+    user, memories = store.user(ANA), RecordList(noun="memory", limit=10)
+    for life in range(20):
+        await put(user, Change(records=(row_draft(f"in life {life}"),)))
+        assert len((await user.read(memories))[memories]) == 1
+        await user.wipe()
+    gc.collect()
+    left = [found for found in gc.get_objects() if isinstance(found, Row) and found.id.startswith("in life")]
+    assert left == []
     await store.close()
 
 

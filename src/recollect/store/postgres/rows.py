@@ -9,7 +9,7 @@ from recollect.clock import from_micros, micros
 from recollect.store import columns
 from recollect.store.base import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
 from recollect.store.catalog import Document
-from recollect.store.codec import KEPT, OFTEN, encode_json, encode_parts
+from recollect.store.codec import OFTEN, encode_json, encode_parts
 from recollect.store.columns import Columns, stamp
 from recollect.store.postgres.words import escape, stems, unescape, words
 from recollect.types import StoredTurn
@@ -17,13 +17,16 @@ from recollect.types import StoredTurn
 Values = dict[str, Any]
 Fetched = Sequence[Columns]
 
+_KEPT = 2_048
+"""Turns that are kept as values, found by all that their row says; a service has read so many within minutes."""
+
 
 def turn(row: Columns) -> StoredTurn:
     """The columns of `statements.TURN_COLUMNS`."""
     return columns.turn(row, unescape(row[5]))
 
 
-_turn = lru_cache(maxsize=KEPT)(turn)
+_turn = lru_cache(maxsize=_KEPT)(turn)
 
 
 def known_turn(row: Columns) -> StoredTurn:

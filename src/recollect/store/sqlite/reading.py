@@ -200,7 +200,7 @@ def _turns_by_seq(connection: Connection, query: TurnsBySeq) -> tuple[StoredTurn
 
 
 def _records(connection: Connection, sql: str, values: dict[str, Value]) -> tuple[Row, ...]:
-    return rows.built(rows.known_record, connection.execute(sql, values))
+    return rows.built(rows.record, connection.execute(sql, values))
 
 
 def _records_by_id(connection: Connection, query: RecordsById) -> tuple[Row, ...]:

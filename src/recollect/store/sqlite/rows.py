@@ -3,13 +3,11 @@
 import json
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import TypeVar
 
 from recollect.errors import StoreCorrupt
 from recollect.store import columns
 from recollect.store.base import Cursor, LogEntry, Note, Row, StoredSnapshot
-from recollect.store.codec import KEPT, OFTEN
 from recollect.store.columns import Columns
 from recollect.types import StoredTurn
 
@@ -50,14 +48,6 @@ def turn(row: Columns) -> StoredTurn:
 
 def record(row: Columns) -> Row:
     return columns.record(row, row[2], row[16], names(row[8]), names(row[9]))
-
-
-_record = lru_cache(maxsize=KEPT)(record)
-
-
-def known_record(row: Columns) -> Row:
-    """The same as `record`, for rows that are likely to be read again."""
-    return _record(row) if len(row[2]) + len(row[16]) <= OFTEN else record(row)
 
 
 def turn_entry(row: Columns) -> LogEntry:
