@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import apsw
 import pytest
 
 from recollect.store.catalog import UserKey
@@ -39,11 +40,11 @@ def test_what_writes_reads(file: UserFile) -> None:
     file.close()
 
 
-def test_a_read_does_not_wait_for_a_write(file: UserFile) -> None:
+def _read_during_a_write(file: UserFile, name: str) -> tuple[Connection, list[str]]:
     begun, read = threading.Event(), threading.Event()
 
     def slow(connection: Connection) -> Connection:
-        _note("second")(connection)
+        _note(name)(connection)
         begun.set()
         assert read.wait(30)
         return connection
@@ -55,8 +56,25 @@ def test_a_read_does_not_wait_for_a_write(file: UserFile) -> None:
     read.set()
     writing.join()
     assert found is not None
+    return found
+
+
+def test_a_read_does_not_wait_for_a_write(file: UserFile) -> None:
+    found = _read_during_a_write(file, "second")
     assert found[1] == ["first"], "what is not committed is not seen"
     assert file.read(_names) != found
+    file.close()
+
+
+def test_what_reads_beside_is_closed_when_nobody_needs_it(file: UserFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside, _ = _read_during_a_write(file, "second")
+    assert beside in apsw.connections(), "the next one may come soon"
+    monkeypatch.setattr(sharedfile, "NEEDED_SECONDS", 0.0)
+    file.write(_note("third"))
+    assert beside not in apsw.connections()
+    another, names = _read_during_a_write(file, "fourth")
+    assert another is not beside
+    assert names == ["first", "second", "third"]
     file.close()
 
 

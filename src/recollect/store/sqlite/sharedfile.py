@@ -26,6 +26,8 @@ T = TypeVar("T")
 Work = Callable[[Connection], T]
 MOMENT = 0.003
 """Seconds that a read may take of a file whose pages are at hand."""
+NEEDED_SECONDS = 5.0
+"""For how long the connection that only reads stays open after its last read, if the file is written to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class SharedFile:
         self._reading, self._writing = threading.Lock(), threading.Lock()
         self._reader: _Open | None = None
         self._writer: _Open | None = None
+        self._last_needed = 0.0
         self._at_hand: set[Hashable] = set()
         """Reads of which the last one took a moment: the next will neither wait for the disk nor open anything."""
 
@@ -75,6 +78,7 @@ class SharedFile:
         if found is not None:
             return found[0]
         with self._reading, translating(self.path):
+            self._last_needed = monotonic()
             connection = self._current_reader()
             return None if connection is None else self._look(connection, work, like, self._drop_reader)
 
@@ -141,7 +145,18 @@ class SharedFile:
                 roll_back(connection)
             raise
         self._sidecar.mark(entry)
+        self._retire_reader()
         return result
+
+    def _retire_reader(self) -> None:
+        """Closes a reader that nobody has needed for a while: it holds on to nearly a megabyte."""
+        if self._reader is None or monotonic() - self._last_needed < NEEDED_SECONDS:
+            return
+        if self._reading.acquire(blocking=False):
+            try:
+                self._drop_reader()
+            finally:
+                self._reading.release()
 
     def scrub(self) -> bool:
         """Leaves no byte of what was deleted in the file or its log; False when readers kept it from finishing."""
