@@ -47,6 +47,10 @@ class StoreUnavailable(StoreError):
     """The store cannot be reached or opened; try again later."""
 
 
+class StoreClosed(StoreUnavailable):
+    """The memory is not open: use it inside `with` or `async with`, or call open() first."""
+
+
 class StoreReadOnly(StoreError):
     """The data folder cannot be written to."""
 

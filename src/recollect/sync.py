@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast
 
 from recollect.engine import Recollect as Async
+from recollect.errors import StoreClosed
 
 
 class Opened(Protocol):
@@ -35,6 +36,9 @@ class Blocking(Generic[A]):
 
     def run(self, call: Coroutine[Any, Any, R]) -> R:
         """Waits for a call of the engine."""
+        if self._loop.is_closed():
+            call.close()
+            raise StoreClosed
         return asyncio.run_coroutine_threadsafe(call, self._loop).result()
 
     def __enter__(self) -> Self:
@@ -50,7 +54,9 @@ class Blocking(Generic[A]):
         self.run(self.engine.open())
 
     def close(self) -> None:
-        """Closes the engine and ends the thread."""
+        """Closes the engine and ends the thread, for good."""
+        if self._loop.is_closed():
+            return
         try:
             self.run(self.engine.close())
         finally:

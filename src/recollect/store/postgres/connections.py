@@ -17,6 +17,7 @@ from typing import Any, LiteralString, TypeVar, cast
 import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from recollect.errors import StoreClosed
 from recollect.store.postgres.faults import RETRIED, clear_errors, settings_of
 from recollect.store.postgres.layout import SCHEMA
 from recollect.store.postgres.sending import Connection
@@ -99,7 +100,7 @@ class Connections:
         It goes back whatever becomes of the caller: the pool loses one whose return is cancelled while others take theirs.
         """
         if self._pool is None:
-            raise psycopg.InterfaceError("the store is closed")
+            raise StoreClosed
         pool = self._pool
         connection = await pool.getconn()
         try:

@@ -76,6 +76,7 @@ async def put_back(
 ) -> int:
     """Puts a backup back into a data folder, file by file, also while other processes have it open."""
     threads = Threads(1, "restore")
+    threads.start()
     try:
         return await Copy(Layout.of(backup), Layout.of(folder), secret).put_back(threads.run, progress=progress)
     finally:

@@ -8,15 +8,16 @@ needs no savepoint, each of which would make FTS5 write a segment of its own.
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from recollect.errors import StoreError, StoreUnavailable
+from recollect.errors import StoreClosed, StoreError, StoreUnavailable
 from recollect.store.catalog import UserKey
 from recollect.store.sqlite.attempt import Failed, attempt
 from recollect.store.sqlite.driver import Connection
 from recollect.store.sqlite.sharedfile import Work
+from recollect.store.sqlite.threads import Threads
 
 T = TypeVar("T")
 
@@ -61,10 +62,10 @@ class Writable(Protocol):
 
 
 class Groups:
-    """Gathers jobs by user; `commit` is given each group in a thread of the executor."""
+    """Gathers jobs by user; `commit` is given each group in one of the threads."""
 
-    def __init__(self, executor: Executor, commit: Callable[[UserKey, list[Job]], None]) -> None:
-        self._executor = executor
+    def __init__(self, threads: Threads, commit: Callable[[UserKey, list[Job]], None]) -> None:
+        self._threads = threads
         self._commit = commit
         self._lock = threading.Lock()
         self._waiting: dict[UserKey, list[Job]] = {}
@@ -77,11 +78,11 @@ class Groups:
                 return
             self._waiting[key] = [job]
         try:
-            self._executor.submit(self._drain, key)
-        except RuntimeError as error:
+            self._threads.submit(lambda: self._drain(key))
+        except StoreClosed:
             with self._lock:
                 del self._waiting[key]
-            raise StoreUnavailable("the store is closed") from error
+            raise
 
     def _drain(self, key: UserKey) -> None:
         while True:

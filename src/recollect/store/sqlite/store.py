@@ -59,7 +59,7 @@ class SqliteStore:
         self._file = CatalogFile(self._layout.catalog)
         self._catalog = SqliteCatalog(self._layout, self._file, in_thread=self._writers.run, secret=secret)
         self._files = OpenFiles(open_files, self._make_file)
-        self._groups = Groups(self._writers.executor, self._commit)
+        self._groups = Groups(self._writers, self._commit)
         self._nobody = Nobody()
 
     @property

@@ -3,10 +3,10 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-from recollect.errors import StoreUnavailable
+from recollect.errors import StoreClosed
 
 T = TypeVar("T")
 
@@ -18,26 +18,32 @@ class InThread(Protocol):
 
 
 class Threads:
-    """A named pool of threads; closed, it takes no more work."""
+    """A named pool of threads; it takes work from its start until it is closed."""
 
     def __init__(self, count: int, name: str) -> None:
         self._count = count
-        self.executor = ThreadPoolExecutor(count, thread_name_prefix=f"recollect-{name}")
+        self._executor = ThreadPoolExecutor(count, thread_name_prefix=f"recollect-{name}")
+        self._started = False
 
     def start(self) -> None:
         """All of them now. The pool would make one whenever all others are busy, the last perhaps after an hour, and a process
         takes megabytes more once another thread shares its heaps: it is better seen at once what it takes."""
+        self._started = True
         together = threading.Barrier(self._count)
-        for begun in [self.executor.submit(together.wait) for _ in range(self._count)]:
+        for begun in [self.submit(together.wait) for _ in range(self._count)]:
             begun.result()
 
-    async def run(self, work: Callable[[], T], /) -> T:
+    def submit(self, work: Callable[[], T], /) -> Future[T]:
+        if not self._started:
+            raise StoreClosed
         try:
-            future = self.executor.submit(work)
+            return self._executor.submit(work)
         except RuntimeError as error:
-            raise StoreUnavailable("the store is closed") from error
-        return await asyncio.wrap_future(future)
+            raise StoreClosed from error
+
+    async def run(self, work: Callable[[], T], /) -> T:
+        return await asyncio.wrap_future(self.submit(work))
 
     def close(self) -> None:
         """Waits for what has begun."""
-        self.executor.shutdown()
+        self._executor.shutdown()
