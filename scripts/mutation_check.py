@@ -179,8 +179,7 @@ def prepared(folder: Path, *, walled: bool) -> None:
 
 
 def outcome_of(folder: Path, tests: Sequence[str]) -> tuple[int, str]:
-    """Without a filter work may never end, because everybody's is everybody's: that is noticed by the time it takes."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--timeout", "600", *tests]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--timeout", "3600", *tests]
     environment = {**os.environ, "PYTHONPATH": "src", "RECOLLECT_TEST_NO_SHRINKING": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     failures = [line for line in done.stdout.splitlines() if line.startswith(("E   ", "FAILED", "ERROR"))]

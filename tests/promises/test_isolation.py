@@ -41,6 +41,8 @@ WORDS = [canary(number) for number in range(USERS)]
 
 users = st.integers(0, USERS - 1)
 TEXTS = ("My sister is called {}.", "I'll call {} tomorrow.", "{} lives in Lisbon.", "I love hiking with {}.")
+PATIENCE_SECONDS = 120.0
+"""Work on everybody's turns never ends: a call that takes so long has met them."""
 
 
 class Broken(BaseException):
@@ -61,7 +63,7 @@ class World:
 
     def run(self, call: Coroutine[Any, Any, Any]) -> Any:
         try:
-            return self.loop.run_until_complete(call)
+            return self.loop.run_until_complete(asyncio.wait_for(call, PATIENCE_SECONDS))
         except Exception as error:
             if self.server is None:
                 raise
