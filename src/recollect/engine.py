@@ -143,9 +143,10 @@ class Recollect(Custody):
         await self._store.close()
 
     async def flush(self) -> None:
-        """Returns when every snapshot made so far is durable."""
+        """Returns when every snapshot made so far is durable. All callers wait for the same tasks, so one that is cancelled
+        leaves them running."""
         while self._flushing:
-            await asyncio.gather(*self._flushing)
+            await asyncio.wait(self._flushing)
 
     def for_tenant(self, tenant: str) -> "Recollect":
         """The same open memory, for the users and personas of another tenant; closing either closes both."""

@@ -34,6 +34,24 @@ async def test_ids_come_back_in_the_order_given_over_several_users(memory: Recol
     assert [turn.text for turn in await memory.turns(user="bo")] == [f"hello {n}" for n in range(5)]
 
 
+async def test_a_cancelled_call_takes_no_other_users_work_along(memory: Recollect) -> None:
+    """An answer waits for the snapshots that are being written; whoever leaves meanwhile leaves them to the others."""
+    for _ in range(effort.count(test=10, soak=100)):
+        made = {user: await memory.context(user=user, message="Hello?") for user in ("ana", "bo", "cy")}
+        answers = {
+            user: asyncio.create_task(memory.record(Turn(user, "assistant", "Hi.", snapshot=made[user].snapshot)))
+            for user in ("ana", "bo")
+        }
+        await asyncio.sleep(0)
+        answers["ana"].cancel()
+        await asyncio.wait(answers.values())
+        assert answers["ana"].cancelled()
+        assert not answers["bo"].cancelled()
+        assert len(answers["bo"].result()) == 1
+        for user, context in made.items():
+            assert await memory.snapshots(user=user, ids=[context.snapshot]), user
+
+
 async def test_f3_the_same_delivery_again_changes_nothing(memory: Recollect, rng: random.Random) -> None:
     turns = [said(f"message {n}", id=f"m{n}", at=START + timedelta(seconds=n)) for n in range(20)]
     first = await memory.record(turns)
