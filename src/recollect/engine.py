@@ -478,7 +478,7 @@ class Recollect(Custody):
             count=self._tokenizer.turn,
             family=self._tokenizer.family,
             stems=stems,
-            embed=self._recaller.vectors if self._recaller.at_once else None,
+            embed=recording.forgiving(self._recaller.vectors) if self._recaller.at_once else None,
         )
 
     def _desk(self, user: str) -> editing.Desk:

@@ -5,11 +5,12 @@ conflict. A turn that was forgotten stays forgotten: a delivery of it that comes
 stored. An answer that names its snapshot marks the thoughts that it was given as used, in the same transaction.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.errors import Conflict, InvalidInput, NotFound
+from recollect.errors import Conflict, InvalidInput, NotFound, ServiceError
 from recollect.ingest import sessions, validate
 from recollect.store import nouns
 from recollect.store.base import (
@@ -27,7 +28,10 @@ from recollect.store.base import (
 )
 from recollect.types import Part, Session, StoredTurn, Turn
 
+LOG = logging.getLogger("recollect.record")
+
 Measure = Callable[[str, tuple[Part, ...]], int]
+Embed = Callable[[Sequence[str]], Sequence[Vector | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +41,20 @@ class Indexer:
     count: Measure
     family: str
     stems: Callable[[str], Sequence[str]]
-    embed: Callable[[Sequence[str]], Sequence[Vector]] | None = None
+    embed: Embed | None = None
+
+
+def forgiving(embed: Embed) -> Embed:
+    """An embedder that fails keeps nothing from being stored: without a vector it is found by its words."""
+
+    def vectors(texts: Sequence[str]) -> Sequence[Vector | None]:
+        try:
+            return embed(texts)
+        except ServiceError as error:
+            LOG.warning("%d texts are stored without vectors until `recollect reindex`: %s", len(texts), error)
+            return [None] * len(texts)
+
+    return vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ when the past is asked about.
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -22,6 +23,7 @@ from recollect.clock import micros
 from recollect.errors import ServiceError
 from recollect.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane, by_words
 from recollect.recall.embed.base import Calibration, Embedder, calibrate
+from recollect.recall.embed.checked import CheckedEmbedder
 from recollect.recall.passages import about, best, passages
 from recollect.recall.query import Question, understand
 from recollect.recall.rank import DECIMALS, DEFAULT, FEW, Ranked, Spread, Weights, collapse, rank, standardiser
@@ -51,6 +53,8 @@ from recollect.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, 
 
 SPARE: Final = 2
 """Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
+DEADLINE: Final = 5.0
+"""Seconds after which a conversation no longer waits for an embedder that has no deadline of its own."""
 NO_ROW: Final = -1
 """The row of what has no vector yet."""
 SIDES: Final[tuple[RecordKind, ...]] = ("memory", "episode", "summary")
@@ -180,7 +184,7 @@ class Recaller:
     for one."""
 
     def __init__(self, embedder: Embedder, *, reranker: Reranker | None = None) -> None:
-        self._embedder = embedder
+        self._embedder = CheckedEmbedder(embedder)
         self._reranker = reranker
         self._cache = TraceCache(embedder=embedder.version, dimension=embedder.dimension)
         self._calibration: Calibration | None = None
@@ -227,7 +231,9 @@ class Recaller:
 
     def prepare(self, key: UserKey, ahead: Ahead) -> None:
         """Embeds the question and compares it with what is held while the store reads, if that takes no waiting."""
-        if ahead.question is not None and self._embedder.at_once:
+        if ahead.question is None or not self._embedder.at_once:
+            return
+        with suppress(ServiceError):  # ranking asks again, and says so
             vector, held = self._ask(ahead.question.text), self._cache.held(key)
             for columns in (held.turns, held.records):
                 columns.dots(vector)
@@ -334,17 +340,22 @@ class Recaller:
         )
 
     async def _vector(self, text: str) -> tuple[Vectors, str]:
-        """The question's vector; a zero one, with the reason, from an embedder that does not answer in time."""
-        if self._embedder.at_once:
-            return self._ask(text), ""
+        """The question's vector; a zero one, with the reason, from an embedder that fails or does not answer in time."""
         try:
-            return await asyncio.to_thread(self._asked, text), ""
+            if self._embedder.at_once:
+                return self._asked(text), ""
+            return await asyncio.wait_for(asyncio.to_thread(self._asked, text), DEADLINE), ""
         except ServiceError as error:
-            return np.zeros(self._embedder.dimension, dtype=np.float32), f"recall by full text alone: {error}"
+            why = str(error)
+        except TimeoutError:
+            why = f"{self._embedder.name} did not answer in {DEADLINE:g} s"
+        return np.zeros(self._embedder.dimension, dtype=np.float32), f"recall by full text alone: {why}"
 
     def _asked(self, text: str) -> Vectors:
+        """The question goes first: a service may take its time to be measured, but not to be asked."""
+        vector = self._ask(text)
         self._measured()
-        return self._ask(text)
+        return vector
 
     def _ranked(
         self,
