@@ -62,7 +62,8 @@ class Writable(Protocol):
 
 
 class Groups:
-    """Gathers jobs by user; `commit` is given each group in one of the threads."""
+    """Gathers jobs by user; `commit` is given each group in one of the threads. What it raises belongs to those of its jobs
+    that have no answer yet: the thread goes on, for others wait behind it."""
 
     def __init__(self, threads: Threads, commit: Callable[[UserKey, list[Job]], None]) -> None:
         self._threads = threads
@@ -92,7 +93,12 @@ class Groups:
                     del self._waiting[key]
                     return
                 self._waiting[key] = waiting[MOST:]
-            self._commit(key, waiting[:MOST])
+            group = waiting[:MOST]
+            done = attempt(lambda group=group: self._commit(key, group))
+            if isinstance(done, Failed):
+                for job in group:
+                    if not job.future.done():
+                        job.fail(done.error)
 
 
 def commit(file: Writable, jobs: list[Job]) -> bool:
@@ -125,13 +131,12 @@ def _fail(file: Writable, jobs: list[Job], error: Exception) -> bool:
 
 
 def _scrub(file: Writable, erasures: list[tuple[Job, Done]]) -> bool:
-    """An erasure is done when no byte of it is left; until then it fails, and erasing again tries again."""
+    """An erasure is done when no byte of it is left; until then it fails, though nobody can read it any more."""
     clean = attempt(file.scrub)
-    if clean is False:
-        clean = Failed(StoreUnavailable("erased, but a reader holds on to the log that has it; erase again"))
+    why = clean.error if isinstance(clean, Failed) else "a reader holds on to its log"
     for job, done in erasures:
-        if isinstance(clean, Failed):
-            job.fail(clean.error)
-        else:
+        if clean is True:
             job.succeed(done.value)
-    return not isinstance(clean, Failed)
+        else:
+            job.fail(StoreUnavailable(f"erased, but bytes of it are left until this user's next write: {why}"))
+    return clean is True

@@ -32,6 +32,8 @@ OPEN_FILES = 64
 """User files open at once; each takes up to six descriptors."""
 PATIENCE_SECONDS = 30.0
 """How long a write waits for other processes before it gives up, having written nothing."""
+SCRUB_AGAIN_SECONDS = 10.0
+"""After which a write tries again to remove the bytes of an erasure."""
 _READERS: Final = min(8, (os.cpu_count() or 1) + 1)
 """One more than can run at once, for a long read beside the short ones: more of them only take turns with Python's lock."""
 _WRITERS: Final = 2 * _READERS
@@ -61,6 +63,10 @@ class SqliteStore:
         self._files = OpenFiles(open_files, self._make_file)
         self._groups = Groups(self._writers, self._commit)
         self._nobody = Nobody()
+        self._scrubbing: set[str] = set()
+        """Users of whom something is erased and not all of its bytes are gone."""
+        self._owed: dict[str, float] = {}
+        """Those of whom bytes could not be removed, and when to try again."""
 
     @property
     def catalog(self) -> SqliteCatalog:
@@ -129,6 +135,7 @@ class SqliteStore:
         damage = self._file.ask(lambda connection: connection.execute("PRAGMA quick_check").fetchall())
         problems = [f"catalog.db: {text}" for (text,) in damage if text != "ok"]
         problems += [f"users/{digest}: wiping it was not finished" for digest in self._file.unfinished_burials()]
+        problems += [f"users/{digest}: bytes of what was erased are left" for digest in tuple(self._owed)]
         return Health(
             backend="sqlite",
             version=driver.version(),
@@ -208,12 +215,24 @@ class SqliteStore:
 
     def _commit(self, key: UserKey, jobs: list[Job]) -> None:
         with self._files.borrow(key) as file:
-            if commit(file, jobs):
+            if commit(file, jobs) or (self._is_owed(key.digest) and attempt(file.scrub) is True):
                 self._file.end_scrub(key.digest)
+                self._scrubbing.discard(key.digest)
+                self._owed.pop(key.digest, None)
+            elif key.digest in self._scrubbing:
+                self._owed.setdefault(key.digest, time.monotonic() + SCRUB_AGAIN_SECONDS)
+
+    def _is_owed(self, digest: str) -> bool:
+        """Whether bytes are left and it is time to try again; the next time is noted."""
+        if (due := self._owed.get(digest)) is None or time.monotonic() < due:
+            return False
+        self._owed[digest] = time.monotonic() + SCRUB_AGAIN_SECONDS
+        return True
 
     def will_scrub(self, key: UserKey) -> None:
         """Called before an erasure commits, under the user's lock."""
         self._file.begin_scrub(key.digest)
+        self._scrubbing.add(key.digest)
 
     async def wipe(self, key: UserKey) -> None:
         await self._writers.run(lambda: self._wipe(key))
