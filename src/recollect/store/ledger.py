@@ -4,6 +4,7 @@ A file of JSON lines, only ever appended to and synced before anything is forgot
 of tenant and name) at which moment the ids with these hashes went, or everything. There is no name, no id and no text in it.
 """
 
+import errno
 import fcntl
 import json
 import os
@@ -13,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from recollect.errors import StoreCorrupt
+from recollect.errors import StoreCorrupt, StoreError, StoreFull, StoreUnavailable
 
 NAME = "forgotten.jsonl"
 """The ledger of a data folder, unless another place is named. A backup does not copy it."""
@@ -35,16 +36,30 @@ class Ledger:
         self.path = path
 
     def add(self, line: Forgotten) -> None:
-        """Durable on return."""
+        """Durable on return; a line that cannot be written whole is an error, and leaves no part of itself."""
         text = json.dumps({"user": line.user, "at": line.at.isoformat(), "ids": list(line.hashes)}) + "\n"
+        try:
+            self._append(text.encode())
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def _append(self, line: bytes) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            os.write(descriptor, text.encode())
+            _drop_cut_off_line(descriptor)
+            if os.write(descriptor, line) < len(line):
+                _drop_cut_off_line(descriptor)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+    def _unwritten(self, error: OSError) -> StoreError:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return StoreFull(f"no space left for {self.path}; nothing was forgotten")
+        return StoreUnavailable(f"{self.path} cannot be written ({error}); nothing was forgotten")
 
     def read(self) -> Mapping[str, Sequence[Forgotten]]:
         """All lines by user, oldest first. A last line that was cut off was never acted upon."""
@@ -67,3 +82,10 @@ class Ledger:
                 raise StoreCorrupt(
                     f"{self.path} line {number} cannot be read: what was forgotten is unknown"
                 ) from error
+
+
+def _drop_cut_off_line(descriptor: int) -> None:
+    """What a crash or a full disk left of a line, so that the next one does not become its end."""
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        os.ftruncate(descriptor, os.pread(descriptor, size, 0).rfind(b"\n") + 1)
