@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import StoreReadOnly, StoreUnavailable
+from recollect.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
 from recollect.store.base import Change, Head, UserKey
 from recollect.store.sqlite.layout import Layout
 from recollect.store.sqlite.store import SqliteStore
@@ -65,6 +65,37 @@ async def test_a_file_in_the_folders_place_is_a_clear_error(tmp_path: Path) -> N
     store = SqliteStore(tmp_path / "memories")
     with pytest.raises(StoreUnavailable, match="memories"):
         await store.open()
+    await store.close()
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_file_that_somebody_deleted_is_missed(tmp_path: Path, is_open: bool) -> None:
+    await _one_turn(tmp_path)
+    store, file = SqliteStore(tmp_path), Layout(tmp_path).user(ANA.digest)
+    await store.open()
+    if is_open:
+        await put(store.user(ANA), Change(turns=(turn_draft("t2"),)))
+    file.unlink()
+    with pytest.raises(StoreCorrupt, match=r"is gone, but . entries were acknowledged"):
+        await store.user(ANA).read(Head())
+    with pytest.raises(StoreCorrupt, match=r"is gone, but . entries were acknowledged"):
+        await put(store.user(ANA), Change(turns=(turn_draft("t3"),)))
+    await store.user(ANA).wipe()
+    assert (await put(store.user(ANA), Change(turns=(turn_draft("t1"),)))).head == 1
+    await store.close()
+
+
+async def test_a_wipe_that_was_cut_short_is_no_loss(tmp_path: Path) -> None:
+    await _one_turn(tmp_path)
+    store = SqliteStore(tmp_path)
+    await store.open()
+    store._file.bury(ANA.digest)  # pyright: ignore[reportPrivateUsage] -- what a wipe does first
+    Layout(tmp_path).user(ANA.digest).unlink()
+    await store.close()
+    store = SqliteStore(tmp_path)
+    await store.open()
+    assert (await store.user(ANA).read(Head()))[Head()] == 0
+    assert (await put(store.user(ANA), Change(turns=(turn_draft("t1"),)))).head == 1
     await store.close()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import ClassVar, TypeVar
 
-from recollect.errors import KeyDestroyed
+from recollect.errors import KeyDestroyed, StoreCorrupt
 from recollect.store.sqlite import datafile
 from recollect.store.sqlite.driver import Connection, Secret, close, no_secret, roll_back, scrub
 from recollect.store.sqlite.failures import is_of_the_file, translating
@@ -189,6 +189,8 @@ class SharedFile:
             else:
                 return None
             found = inode_of(self.path)
+        if found is None and marked(self._sidecar.path):
+            self._check()
         return None
 
     def _key(self, *, create: bool = False) -> bytes | None:
@@ -203,11 +205,21 @@ class SharedFile:
         return True
 
     def _check(self) -> None:
-        """Opens the file as a writer does, which brings it up to date and refuses one that is cut off. Under a
+        """Opens the file as a writer does, which brings it up to date and refuses one that is cut off or lost. Under a
         descriptor of its own: the other belongs to whoever writes."""
         sidecar = Sidecar(lock_of(self.path))
         with closing(sidecar), sidecar.held():
-            close(datafile.open_writer(self.path, self.kind, key=self._key()))
+            if inode_of(self.path) is None:
+                self._refuse_loss()
+            else:
+                close(datafile.open_writer(self.path, self.kind, key=self._key()))
+
+    def _refuse_loss(self) -> None:
+        """Wiping takes the lock file along, so one that remembers entries of a file that is not there tells of a loss."""
+        if lost := marked(self._sidecar.path):
+            raise StoreCorrupt(
+                f"{self.path} is gone, but {lost} entries were acknowledged; restore it from a backup, or forget the user"
+            )
 
     def _current_writer(self) -> Connection:
         """Of the file that stands in the folder now, or of a new one."""
@@ -220,6 +232,8 @@ class SharedFile:
             if self._accepts(connection, marked(self._sidecar.path)):
                 self._writer = _Open(connection, found)
                 return connection
+        if found is None:
+            self._refuse_loss()
         self._sidecar.mark(0)
         datafile.create(self.path, self.kind, key=self._key(create=True), fill=self._fill)
         connection = datafile.open_writer(self.path, self.kind, key=self._key())

@@ -19,7 +19,7 @@ from recollect.store.sqlite.catalog import SqliteCatalog
 from recollect.store.sqlite.catalogfile import OWN, CatalogFile
 from recollect.store.sqlite.driver import Connection, Secret, no_secret
 from recollect.store.sqlite.groups import Done, Groups, Job, commit
-from recollect.store.sqlite.layout import Layout, companions_of, sync_folder
+from recollect.store.sqlite.layout import Layout, companions_of, lock_of, sync_folder
 from recollect.store.sqlite.migrate import migrate, migrations, newest
 from recollect.store.sqlite.openfiles import OpenFiles
 from recollect.store.sqlite.reading import answer, answer_again, few
@@ -84,6 +84,7 @@ class SqliteStore:
             path = self._layout.user(digest)
             if path.parent.is_dir():
                 datafile.remove(path)
+                lock_of(path).unlink(missing_ok=True)
                 sync_folder(path.parent)
             self._file.finish_burial(digest)
         for digest in self._file.unscrubbed():
