@@ -99,6 +99,21 @@ async def test_a_wipe_that_was_cut_short_is_no_loss(tmp_path: Path) -> None:
     await store.close()
 
 
+async def test_a_user_who_is_back_before_the_burial_is_finished_stays(tmp_path: Path) -> None:
+    """Another process opens the folder between the end of a wipe and the note that it is done."""
+    await _one_turn(tmp_path)
+    store = SqliteStore(tmp_path)
+    await store.open()
+    store._file.bury(ANA.digest)  # pyright: ignore[reportPrivateUsage] -- what a wipe does first
+    await put(store.user(ANA), Change(turns=(turn_draft("new"),)))
+    other = SqliteStore(tmp_path)
+    await other.open()
+    assert (await other.user(ANA).read(Head()))[Head()] == 1
+    assert (await put(store.user(ANA), Change(turns=(turn_draft("newer"),)))).head == 2
+    await other.close()
+    await store.close()
+
+
 async def test_strangers_in_the_folder_are_left_alone(tmp_path: Path) -> None:
     await _one_turn(tmp_path)
     (tmp_path / "users" / "notes.txt").write_text("mine")

@@ -12,14 +12,14 @@ from typing import Any, Final
 from recollect.errors import StoreError, StoreUnavailable
 from recollect.store.base import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, TenantDocuments, Written
 from recollect.store.catalog import Document, UserKey
-from recollect.store.sqlite import datafile, driver
+from recollect.store.sqlite import driver
 from recollect.store.sqlite.attempt import Failed, attempt
 from recollect.store.sqlite.backup import Copy
 from recollect.store.sqlite.catalog import SqliteCatalog
 from recollect.store.sqlite.catalogfile import OWN, CatalogFile
 from recollect.store.sqlite.driver import Connection, Secret, no_secret
 from recollect.store.sqlite.groups import Done, Groups, Job, commit
-from recollect.store.sqlite.layout import Layout, companions_of, lock_of, sync_folder
+from recollect.store.sqlite.layout import Layout, companions_of
 from recollect.store.sqlite.migrate import migrate, migrations, newest
 from recollect.store.sqlite.openfiles import OpenFiles
 from recollect.store.sqlite.reading import answer, answer_again, few
@@ -81,14 +81,19 @@ class SqliteStore:
         self._readers.start()
         self._file.open()
         for digest in self._file.unfinished_burials():
-            path = self._layout.user(digest)
-            if path.parent.is_dir():
-                datafile.remove(path)
-                lock_of(path).unlink(missing_ok=True)
-                sync_folder(path.parent)
-            self._file.finish_burial(digest)
+            self._finish_burial(digest)
         for digest in self._file.unscrubbed():
             self._finish_scrub(digest)
+
+    def _finish_burial(self, digest: str) -> None:
+        path = self._layout.user(digest)
+        if path.parent.is_dir():
+            file = SharedUserFile(path, secret=self._secret)
+            try:
+                file.remove_remnant(self._file.epoch(digest))
+            finally:
+                file.close()
+        self._file.finish_burial(digest)
 
     def _finish_scrub(self, digest: str) -> None:
         """An erasure of another life of this process: its bytes go before anything else is done."""

@@ -1,6 +1,7 @@
 """One user's file: it says whose it is, which life of theirs it holds, and that nothing acknowledged is missing."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -8,7 +9,7 @@ from typing import ClassVar
 from recollect.errors import StoreCorrupt
 from recollect.store.catalog import UserKey
 from recollect.store.sqlite import datafile
-from recollect.store.sqlite.driver import Connection, Secret, no_secret
+from recollect.store.sqlite.driver import Connection, Secret, connect, no_secret
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import sync_folder
 from recollect.store.sqlite.migrate import Kind
@@ -37,6 +38,23 @@ class SharedUserFile(SharedFile):
     """A user's file of which only the digest is known: good for cleaning it, not for reading it."""
 
     kind: ClassVar[Kind] = "user"
+
+    def remove_remnant(self, epoch: int) -> None:
+        """Removes what is left of a life before this one. Under the lock: the user may be back already, with a new file."""
+        with self._writing, translating(self.path), self._sidecar.held():
+            if self._is_remnant(epoch):
+                datafile.remove(self.path)
+                self._sidecar.remove()
+                sync_folder(self.path.parent)
+
+    def _is_remnant(self, epoch: int) -> bool:
+        if inode_of(self.path) is None or not self._has_key():
+            return True
+        try:
+            with translating(self.path), closing(connect(self.path, writes=False, key=self._key())) as connection:
+                return identity_of(connection, self.path).epoch < epoch
+        except StoreCorrupt:
+            return True
 
 
 class UserFile(SharedFile):
