@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from recollect import InvalidInput, NotFound, Recollect, Turn
+from recollect.assemble import replaying
 from recollect.deliver.cli import main
 from recollect.process.rules.extractor import RuleExtractor
 from recollect.process.services import Finding, Passage, Services
@@ -278,6 +279,44 @@ async def test_work_under_way_does_not_write_it_back(memory: Recollect, clock: F
     await memory.settle(user="ana")
     assert "zanzibar" not in (await shown(memory, "ana", query="sister")).casefold()
     assert [text for text in await _memories(memory) if "Acme" in text]
+
+
+@pytest.mark.promise("forgotten: does not come back")
+@pytest.mark.parametrize("what", [{"turn": "t1"}, {"everything": True}], ids=["turn", "everything"])
+async def test_a_context_under_way_does_not_write_it_back(
+    store_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, what: dict[str, Any]
+) -> None:
+    """Its snapshot is written behind the answer, when another process has forgotten what it shows."""
+    keep, forgotten = replaying.keep, asyncio.Event()
+
+    async def late(*args: Any) -> None:
+        await forgotten.wait()
+        await keep(*args)
+
+    monkeypatch.setattr(replaying, "keep", late)
+    async with Recollect(store_url, clock=clock) as memory, Recollect(store_url, clock=clock) as other:
+        await _said(memory, "My sister is called Zanzibar.", "I work at Acme.")
+        context = await memory.context(user="ana", persona=PERSONA, message="what about my sister?")
+        assert "Zanzibar" in repr(context)
+        await other.forget(user="ana", **what)
+        forgotten.set()
+        await memory.flush()
+        assert "Zanzibar" not in await shown(other, "ana", query="sister")
+        kept = await other.snapshots(user="ana")
+        assert len(kept) == (0 if "everything" in what else 1)
+        assert await other.users() == ([] if "everything" in what else ["ana"])
+
+
+async def test_what_was_learnt_again_is_in_the_replay(memory: Recollect, clock: FakeClock) -> None:
+    await _said(memory, "I live in Austin.", "As I said: I live in Austin.")
+    await memory.settle(user="ana")
+    await memory.forget(user="ana", turn="t2")
+    clock.tick(minutes=1)
+    await memory.settle(user="ana")
+    context = await memory.context(user="ana", persona=PERSONA, message="where do I live?")
+    replayed = await memory.replay(user="ana", snapshot=context.snapshot)
+    assert (replayed.system, replayed.messages) == (context.system, context.messages)
+    assert [item.text for item in replayed.items] == [item.text for item in context.items]
 
 
 _KILLED = """

@@ -10,7 +10,20 @@ from recollect.assemble.assembled import Assembled
 from recollect.assemble.material import Material
 from recollect.assemble.recipe import Recipe
 from recollect.errors import NotFound, StoreError
-from recollect.store.base import Answers, Blobs, Change, Scope, SnapshotsById, TurnList, UserStore
+from recollect.store.base import (
+    Answers,
+    Blobs,
+    Change,
+    Erased,
+    Head,
+    Query,
+    RecordsById,
+    Scope,
+    SnapshotsById,
+    TurnList,
+    TurnsById,
+    UserStore,
+)
 from recollect.types import Context, StoredTurn
 
 LOG = logging.getLogger("recollect.snapshots")
@@ -29,15 +42,33 @@ async def replay(store: UserStore, snapshot_id: str) -> Context:
 
 async def keep(store: UserStore, made: Assembled, recipe: Recipe, material: Material) -> None:
     """Takes and writes a context's snapshot; one that cannot be written is reported and costs no conversation."""
-
-    def decide(_: Answers) -> Change:
-        stored, blobs = snapshot.taken(made, recipe, material)
-        return Change(snapshots=(stored,), blobs=blobs)
-
     try:
-        await store.write(decide)
+        await _keep(store, made, recipe, material)
     except StoreError as error:
         LOG.warning("snapshot %s was not written: %s", made.snapshot, error)
+
+
+async def _keep(store: UserStore, made: Assembled, recipe: Recipe, material: Material) -> None:
+    """What was forgotten after the context had read it is not written back. An id that was erased once may have been
+    learnt again before: then a version is there that the context could know."""
+    head, erased = Head(), Erased(ids=tuple({name for item in made.items for name in (item.id, *item.sources)}))
+    before = await store.read(head, erased)
+    if before[head] < made.known:
+        return  # The whole user was forgotten.
+    suspected = tuple(before[erased])
+    turns, records = TurnsById(ids=suspected, history=True), RecordsById(ids=suspected, history=True)
+
+    def decide(answers: Answers) -> Change:
+        if answers[head] < made.known:
+            return Change()
+        versions = (*answers[turns], *answers[records]) if suspected else ()
+        gone = answers[erased] - {version.id for version in versions if version.seq <= made.known}
+        stored, blobs = snapshot.taken(made, recipe, material)
+        hidden = frozenset(snapshot.blobs_of(stored, gone) if gone else ())
+        return Change(snapshots=(stored,), blobs={name: text for name, text in blobs.items() if name not in hidden})
+
+    versions: tuple[Query[object], ...] = (turns, records) if suspected else ()
+    await store.write(decide, head, erased, *versions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
