@@ -7,6 +7,7 @@ import pytest
 
 from recollect import InvalidInput, NotFound, Recollect, Turn
 from recollect.testing import START, FakeClock
+from recollect.types import Media, ToolCall, ToolReturn
 
 CANARY = "zanzibarquokka"
 
@@ -118,3 +119,66 @@ async def test_what_is_not_named_is_not_guessed(memory: Recollect) -> None:
     with pytest.raises(NotFound):
         await memory.forget(user="ana", turn="nope")
     assert len(await memory.turns(user="ana")) == 1
+
+
+@pytest.mark.parametrize("name", ["Zelda", "sister", " ", ":", "person:", "person:_"])
+async def test_a_word_that_names_no_entity_takes_nothing(memory: Recollect, name: str) -> None:
+    await memory.record(said("My sister is called Zelda. I live in Austin.", turn_id="t1"))
+    await memory.settle(user="ana")
+    with pytest.raises(InvalidInput, match="person:john"):
+        await memory.forget(user="ana", entity=name)
+    assert len(await memory.turns(user="ana")) == 1
+
+
+async def test_an_entity_is_named_by_its_id_as_well(memory: Recollect) -> None:
+    await memory.record(said("My sister is called Zelda.", turn_id="t1"))
+    await memory.record(said("I work at Acme.", turn_id="t2"))
+    await memory.settle(user="ana")
+    [zelda] = [entity for entity in await memory.entities(user="ana") if entity.label == "Zelda"]
+    counted = [
+        await memory.forget(user="ana", entity=name, dry_run=True)
+        for name in ("person:zelda", "person:Zelda", zelda.id)
+    ]
+    assert counted[0].turns == 1
+    assert counted[0] == counted[1] == counted[2]
+
+
+@pytest.mark.parametrize("name", ["person:robert", "person:bobby"])
+async def test_an_entity_goes_under_all_names_it_was_merged_with(memory: Recollect, name: str) -> None:
+    await memory.record(said("My friend Robert likes chess.", turn_id="t1"))
+    await memory.record(said("My cousin Bobby likes tea.", turn_id="t2"))
+    await memory.record(said("I work at Acme.", turn_id="t3"))
+    await memory.settle(user="ana")
+    for ref, label in (("person:robert", "Robert"), ("person:bobby", "Bobby")):
+        await memory.add("entity", user="ana", key=ref, label=label)
+    await memory.merge(user="ana", entities=["person:robert", "person:bobby"])
+    await memory.forget(user="ana", entity=name)
+    shown = await everything_shown(memory)
+    assert "Robert" not in shown
+    assert "Bobby" not in shown
+    assert "Acme" in shown
+
+
+async def test_an_entity_goes_from_every_version_and_part(memory: Recollect, clock: FakeClock) -> None:
+    name = "Zoë Quokka"
+    await memory.record(said(f"My sister is called {name}.", turn_id="t1"))
+    await memory.record(said("zoe\u0308-quokka sent this.", turn_id="t2"))
+    await memory.record(said(f"I met {name} today.", turn_id="t3"))
+    await memory.revise(user="ana", turn="t3", text="I met somebody today.")
+    for turn_id, role, part in (
+        ("p1", "assistant", ToolCall(id="c1", name="find", args='{"who": "Zo\\u00eb Quokka"}')),
+        ("p2", "tool", ToolReturn(id="c1", name="find", content=f"{name}, 12 Elm Street")),
+        ("p3", "user", Media(media_type="image/png", url="https://example.org/1.png", caption=f"_{name}_ smiling")),
+    ):
+        await memory.record(Turn(user="ana", role=role, text="so", id=turn_id, persona="nikita", parts=(part,)))  # pyright: ignore[reportArgumentType] -- one of three roles
+    await memory.record(said("I bought a bike.", turn_id="t4"))
+    kept = await memory.remember(user="ana", text=f"{name} likes cake")
+    await memory.update(kept.id, user="ana", text="somebody likes cake")
+    await memory.remember(user="ana", text=f"{name} sold the bike", sources=("t4",))
+    await memory.add("episode", user="ana", text="a party", topics=(name,))
+    clock.tick(minutes=45)
+    await memory.settle(user="ana")
+    receipt = await memory.forget(user="ana", entity="person:zoë_quokka")
+    assert receipt.turns == 6
+    assert [turn.id for turn in await memory.turns(user="ana")] == ["t4"]
+    assert "quokka" not in (await everything_shown(memory)).casefold()

@@ -7,18 +7,20 @@ other turns state by themselves is learnt again from those. The receipt counts a
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
+from unicodedata import normalize
 
 from recollect import keys
 from recollect.assemble import snapshot
-from recollect.assemble.resting import Fall, fall
+from recollect.assemble.resting import STAYS, Fall, fall
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest.record import Indexer
 from recollect.ingest.validate import optional_name
 from recollect.process import learn
+from recollect.process.entities import follow
 from recollect.store import nouns
 from recollect.store.base import (
     ANY,
@@ -31,18 +33,21 @@ from recollect.store.base import (
     Erasure,
     Lease,
     Log,
+    LogEntry,
     Notes,
     Query,
     RecordList,
     RecordsByEntity,
     RecordsById,
     RecordsBySource,
+    Row,
     SnapshotList,
     TurnList,
     TurnsById,
     UserStore,
 )
 from recollect.store.codec import erased_name
+from recollect.text.slugs import entity_ref, slug
 from recollect.types import Entity, Origin, Record, RecordKind, Session, StoredTurn, Summary
 
 BATCH = 5_000
@@ -53,6 +58,8 @@ EVERYTHING = "everything"
 """What a receipt of a whole user says was forgotten."""
 HOLDER = "forget"
 """Who holds the lease that fences running work off."""
+_GAP: Final = re.compile(r"[\s_\-‐‑‒–—]+")
+"""What may stand between the words of a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,11 +124,13 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """What a person named, found: turns, records that rest on no turn of these, and words that no snapshot may show."""
+    """What a person named, found: turns, records that rest on no turn of these, and what no snapshot may say. Records that are
+    only `touched` go as well, and what the turns they rest on state is learnt again."""
 
     turns: tuple[StoredTurn, ...] = ()
     records: tuple[Record, ...] = ()
-    words: re.Pattern[str] | None = None
+    touched: tuple[Record, ...] = ()
+    says: Callable[[str], bool] | None = None
 
 
 async def forget(store: UserStore, what: What, *, indexer: Indexer, now: datetime, dry_run: bool = False) -> Receipt:
@@ -130,7 +139,7 @@ async def forget(store: UserStore, what: What, *, indexer: Indexer, now: datetim
     if what.everything:
         return await _wipe(store, now=now, dry_run=dry_run)
     named = await _named(store, what)
-    if not named.turns and not named.records:
+    if not named.turns and not named.records and not named.touched:
         raise NotFound("there is nothing of this user to forget by that name")
     return await forget_named(store, named, what=what.named, indexer=indexer, now=now, dry_run=dry_run)
 
@@ -145,13 +154,14 @@ async def forget_named(
     cursors, cached, leased = Cursors(), Notes(prefix=""), CurrentLease()
     taken = SnapshotList(limit=ALL)
     sessions = _sessions(turns)
-    shown = await _showing(store, named.words)
+    shown = await _showing(store, named.says)
     receipt: Receipt | None = None
 
     def decide(answers: Answers) -> Change:
         nonlocal receipt
         remembered = [record for query in live for record in nouns.all_records(answers[query])]
-        lost = fall(turns, named.records, nouns.all_records(answers[resting]), remembered)
+        fallen = (*nouns.all_records(answers[resting]), *named.touched)
+        lost = fall(turns, named.records, fallen, remembered)
         emptied = {name for name, query in sessions.items() if not _others(answers[query], ids)}
         gone = {*lost.gone, *emptied}
         unrecorded = snapshot.message_names(turn.text for turn in turns)
@@ -189,7 +199,7 @@ async def again(
     the ids with these hashes, or with none everything. What was written after that moment stays. None: nothing to do."""
     if not lines:
         return None
-    turns = await _all_versions(store)
+    turns = [entry.turn for entry in await _log(store) if entry.turn is not None]
     records = [record for noun in nouns.NOUNS for record in await all_records(store, noun)]
     ends = [at for at, hashes in lines if not hashes]
     if ends and turns and all(turn.recorded_at <= max(ends) for turn in turns):
@@ -247,10 +257,11 @@ async def _named(store: UserStore, what: What) -> Named:
     return Named(turns=tuple(turns), records=tuple(r for r in records if r.persona == what.persona))
 
 
-async def _about(store: UserStore, ref: str) -> Named:
-    """Everything about an entity: its records, the turns they came from, and every turn that says its name."""
-    entities = await _records(store, RecordList(noun="entity", limit=ALL))
-    known = [e for e in entities if isinstance(e, Entity) and (e.key == ref or e.merged_into == ref)]
+async def _about(store: UserStore, name: str) -> Named:
+    """Everything about an entity, under whatever name it was merged: its records, the turns they came from, and what says
+    one of its names in any version: turns with their parts, and records, whatever they rest on."""
+    entities = nouns.records(await _rows(store, RecordList(noun="entity", limit=ALL)), Entity)
+    ref, known = _meant(name, entities)
     refs = tuple(dict.fromkeys([ref, *(e.key for e in known if e.key)]))
     records = [
         record
@@ -258,15 +269,44 @@ async def _about(store: UserStore, ref: str) -> Named:
         for record in await _records(store, RecordsByEntity(noun=noun, refs=refs, persona=ANY, limit=ALL))
     ]
     sources = {source for record in records for source in record.sources}
-    names = {ref.partition(":")[2].replace("_", " ")}
-    names |= {name for e in known for name in (e.label, *e.aliases) if name}
-    spoken = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(names))) + r")(?!\w)", re.IGNORECASE)
-    said = [
-        r for noun in nouns.NOUNS for r in await all_records(store, noun) if not r.sources and spoken.search(r.text)
-    ]
-    turns = await all_turns(store, TurnList(limit=BATCH))
-    meant = tuple(turn for turn in turns if turn.id in sources or spoken.search(turn.text))
-    return Named(turns=meant, records=(*records, *said, *known), words=spoken)
+    says = _saying({ref.partition(":")[2], *(name for e in known for name in (e.label, *e.aliases))})
+    log = await _log(store)
+    spoken = {entry.turn.id for entry in log if entry.turn is not None and says(_words(entry.turn))}
+    turns = tuple(entry.turn for entry in log if entry.turn is not None and entry.turn.id in sources | spoken)
+    written = [entry.row for entry in log if entry.row is not None and entry.row.noun not in STAYS]
+    saying = {row.id for row in written if says(f"{row.text}\n{row.key}\n{row.body}")}
+    touched = {row.id: nouns.record(row) for row in written if row.id in saying}
+    return Named(turns=turns, records=(*records, *known), touched=tuple(touched.values()), says=says)
+
+
+def _meant(name: str, entities: Sequence[Entity]) -> tuple[str, list[Entity]]:
+    """The reference of the entity of this reference or id, and all that is known of it, merged ones as well."""
+    by_ref = {entity.key or entity_ref(entity.type, entity.label): entity for entity in entities}
+    ref = next((ref for ref, entity in by_ref.items() if entity.id == name), name)
+    kind, _, label = ref.partition(":")
+    if not slug(label):
+        raise InvalidInput(f"entity={name!r} is neither a reference, such as 'person:john', nor the id of an entity")
+    ref = follow(f"{kind.lower()}:{slug(label)}", by_ref)
+    return ref, [entity for other, entity in by_ref.items() if follow(other, by_ref) == ref]
+
+
+def _saying(names: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a text has one of these names as words of its own, however it writes their letters and the gaps between."""
+    forms = {_GAP.pattern.join(map(re.escape, filter(None, _GAP.split(normalize("NFKC", name))))) for name in names} - {
+        ""
+    }
+    pattern = re.compile(r"(?<![^\W_])(?:" + "|".join(sorted(forms)) + r")(?![^\W_])", re.IGNORECASE)
+    return lambda text: pattern.search(normalize("NFKC", text)) is not None
+
+
+def _words(turn: StoredTurn) -> str:
+    """What a turn says, its parts as well; some models write the letters of arguments as their numbers."""
+    parts = "\n".join(str(value) for part in turn.parts for value in asdict(part).values())
+    return f"{turn.text}\n" + re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), parts)
+
+
+async def _rows(store: UserStore, query: RecordList) -> tuple[Row, ...]:
+    return (await store.read(query))[query]
 
 
 async def _records(store: UserStore, query: RecordsById | RecordList | RecordsByEntity) -> list[Record]:
@@ -285,24 +325,24 @@ async def all_turns(store: UserStore, query: TurnList) -> list[StoredTurn]:
     return found
 
 
-async def _all_versions(store: UserStore) -> list[StoredTurn]:
-    """Every version of every turn: also one that was retired is remembered until it is forgotten."""
-    found: list[StoredTurn] = []
+async def _log(store: UserStore) -> list[LogEntry]:
+    """Every version of everything: also one that was retired is remembered until it is forgotten."""
+    found: list[LogEntry] = []
     query = Log(limit=BATCH)
     while entries := (await store.read(query))[query]:
-        found += [entry.turn for entry in entries if entry.turn is not None]
+        found += entries
         query = replace(query, after=entries[-1].seq)
     return found
 
 
-async def _showing(store: UserStore, words: re.Pattern[str] | None) -> tuple[str, ...]:
-    """The texts of snapshots that hold these words, whatever they were taken from."""
-    if words is None:
+async def _showing(store: UserStore, says: Callable[[str], bool] | None) -> tuple[str, ...]:
+    """The texts of snapshots that say this, whatever they were taken from."""
+    if says is None:
         return ()
     taken = SnapshotList(limit=ALL)
     names = {name for one in (await store.read(taken))[taken] for name in snapshot.blob_names(one)}
     query = Blobs(hashes=tuple(sorted(names)))
-    return tuple(name for name, text in (await store.read(query))[query].items() if words.search(text))
+    return tuple(name for name, text in (await store.read(query))[query].items() if says(text))
 
 
 # --- what follows ------------------------------------------------------------------------------------------------------
