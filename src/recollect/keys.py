@@ -36,3 +36,8 @@ def slot(persona: str | None, lane_name: str | None) -> str:
 
 def progress(persona: str | None) -> str:
     return f"progress:{persona or ''}"
+
+
+def gap(identity: str) -> str:
+    """What stands where this was forgotten, so that what comes before and after it is found."""
+    return f"gap:{identity}"

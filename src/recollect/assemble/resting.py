@@ -9,13 +9,16 @@ event, the thought about a loop, the fold that repeats a fact, the name that nob
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from recollect import keys
 from recollect.ids import derived_id
 from recollect.process.folding import fold_of
 from recollect.process.thoughts import thought_id
-from recollect.types import Entity, Episode, Loop, Memory, Record, StoredTurn, Summary
+from recollect.types import Entity, Episode, Json, Loop, Memory, Progress, Record, StoredTurn, Summary, ToolReturn
 
-STAYS = frozenset({"session", "profile", "state", "progress"})
-"""Nouns that hold times and numbers of the work, or what the application set; they go only when they are named."""
+STAYS = frozenset({"session", "profile", "state"})
+"""Nouns that hold times and numbers, or what the application set; they go only when they are named."""
+_MADE = frozenset({"summary", "progress"})
+"""Nouns that are not learnt from turns one by one, so that no turn is read again for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +28,7 @@ class Fall:
     gone: Mapping[str, Record]
     again: tuple[str, ...]
     back: tuple[str, ...]
-    rewritten: tuple[Memory, ...]
+    rewritten: tuple[Memory | Progress, ...]
 
 
 def fall(
@@ -33,12 +36,14 @@ def fall(
 ) -> Fall:
     """All that goes with these turns and records. `resting` are the versions, old ones too, that name one of the turns as
     a source; `live` is everything that is remembered now."""
+    said = {text for turn in turns for text in (turn.text, *_returned(turn)) if text}
     gone = {record.id: record for record in (*resting, *named) if record in named or record.noun not in STAYS}
     gone |= {record.id: record for record in live if isinstance(record, Summary) and _covers(record, turns)}
+    gone |= {record.id: record for record in live if isinstance(record, Progress) and _holds(record, said)}
     chosen = {record.id for record in named}
     _spread(gone, live, chosen=chosen)
     forgotten = {turn.id for turn in turns}
-    learnt = [record for record in gone.values() if record.id not in chosen and record.noun != "summary"]
+    learnt = [record for record in gone.values() if record.id not in chosen and record.noun not in _MADE]
     named_refs = {record.key for record in learnt if isinstance(record, Entity)}
     staying = [record for record in live if record.id not in gone]
     about = [record for record in staying if isinstance(record, Memory) and named_refs.intersection(record.entities)]
@@ -47,8 +52,37 @@ def fall(
         gone=gone,
         again=tuple(sorted(again)),
         back=tuple(sorted(record.id for record in learnt)),
-        rewritten=tuple(_true_again(staying, gone.values(), turns)),
+        rewritten=(*_true_again(staying, gone.values(), turns), *_gaps(gone.values())),
     )
+
+
+def _returned(turn: StoredTurn) -> Iterable[str]:
+    return (part.content for part in turn.parts if isinstance(part, ToolReturn))
+
+
+def _holds(kept: Progress, said: set[str]) -> bool:
+    """Whether a message that is kept as it was sent has such a text, whatever turn it was recorded as."""
+    return bool(kept.sources) and not said.isdisjoint(_texts(kept.fields.get("message")))
+
+
+def _texts(value: Json) -> Iterable[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from (text for each in value.values() for text in _texts(each))
+        case list():
+            yield from (text for each in value for text in _texts(each))
+        case _:
+            return
+
+
+def _gaps(gone: Iterable[Record]) -> Iterable[Progress]:
+    """What stands where a kept message was, without its words, so that the conversation is read on behind it."""
+    for kept in gone:
+        if isinstance(kept, Progress) and kept.sources:
+            key, fields = kept.key and keys.gap(kept.key), {**kept.fields, "message": None}
+            yield replace(kept, id=keys.gap(kept.id), key=key, fields=fields, sources=(), version=0)
 
 
 def _covers(summary: Summary, turns: Iterable[StoredTurn]) -> bool:
@@ -100,11 +134,11 @@ def _true_again(staying: Iterable[Record], gone: Iterable[Record], turns: Sequen
     """Memories as they were before what goes changed them: out of a fold that is no more, or not ended after all."""
     lost = {record.id: record for record in gone}
     ends = {turn.at for turn in turns}
-    keys = {record.key for record in lost.values() if isinstance(record, Memory) and record.key}
+    subjects = {record.key for record in lost.values() if isinstance(record, Memory) and record.key}
     for memory in staying:
         if not isinstance(memory, Memory):
             continue
         if fold_of(memory) in lost:
             yield replace(memory, status="ACTIVE", reason=None)
-        elif memory.key in keys and memory.valid_to in ends:
+        elif memory.key in subjects and memory.valid_to in ends:
             yield replace(memory, valid_to=None)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from pydantic_ai import Agent
 
-from recollect import Recollect
+from recollect import Recollect, Turn
 from recollect.store import nouns
 from recollect.store.base import RecordList
 from recollect.types import Progress
@@ -134,3 +134,47 @@ async def test_turns_are_left_to_the_memory_when_there_is_one(memory: Recollect)
     loaded = await quiet.load("c", limit=1)
     assert loaded is not None
     assert transcript(loaded.messages) == "assistant: all right"
+
+
+@pytest.mark.parametrize("turns", [True, False], ids=["recorded", "recorded by others"])
+async def test_a_forgotten_message_leaves_a_gap_that_the_conversation_goes_on_behind(
+    memory: Recollect, turns: bool
+) -> None:
+    store = Conversations(memory, user="ana", turns=turns)
+    script = Script(["hi", "noted", "so?", "and on"])
+    agent, conversation = Agent(script.model), Conversation(conversation_id="c")
+    for message in ("hello", "my sister is called Zanzibar", "well"):
+        await store.save(await agent.run(message, conversation=conversation))
+        loaded = await store.load("c")
+        assert loaded is not None
+        conversation = loaded
+    if not turns:
+        await memory.record(Turn(user="ana", role="user", text="my sister is called Zanzibar", id="t1"))
+    [named] = [turn.id for turn in await memory.turns(user="ana") if "Zanzibar" in turn.text]
+    receipt = await memory.forget(user="ana", turn=named)
+    assert receipt.records["progress"] == 1
+    left = await store.load("c")
+    assert left is not None
+    assert transcript(left.messages).splitlines() == [
+        "user: hello", "assistant: hi", "assistant: noted", "user: well", "assistant: so?",
+    ]  # fmt: skip
+    await store.save(await agent.run("go on", conversation=left))
+    assert "Zanzibar" not in "".join([line async for line in memory.export(user="ana")])
+    again = await store.load("c")
+    assert again is not None
+    assert transcript(again.messages).splitlines()[-2:] == ["user: go on", "assistant: and on"]
+
+
+async def test_a_conversation_whose_newest_message_was_forgotten_goes_on(
+    conversations: Conversations, memory: Recollect
+) -> None:
+    agent = Agent(Script(["my sister is called Zanzibar", "and on"]).model)
+    await conversations.save(await agent.run("hello", conversation=Conversation(conversation_id="c")))
+    [_, newest] = await memory.turns(user="ana")
+    await memory.forget(user="ana", turn=newest.id)
+    left = await conversations.load("c")
+    assert left is not None
+    await conversations.save(await agent.run("go on", conversation=left))
+    again = await conversations.load("c")
+    assert again is not None
+    assert transcript(again.messages).splitlines() == ["user: hello", "user: go on", "assistant: and on"]

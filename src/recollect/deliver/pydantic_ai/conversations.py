@@ -22,6 +22,7 @@ from pydantic_ai.conversation_store import (
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 from pydantic_ai.run import AgentRunResult
 
+from recollect import keys
 from recollect.deliver.pydantic_ai import recording
 from recollect.engine import Recollect
 from recollect.store import nouns
@@ -79,7 +80,7 @@ class Conversations(ConversationStore):
         expected_revision: str | None,
     ) -> None:
         before = _conversation(record.conversation_id)
-        head = RecordsById(ids=(_entry_id(record.head_id),) if record.head_id else ())
+        head = RecordsById(ids=_places(record.head_id) if record.head_id else ())
         entries = [_kept(entry, home=record.conversation_id, record=record) for entry in new_entries]
 
         def decide(answers: Answers) -> Change:
@@ -127,12 +128,15 @@ class Conversations(ConversationStore):
 
     async def _neighbours(self, entry_id: str) -> dict[str, Progress]:
         """The entry and all others that were written for the same conversation."""
-        query = RecordsById(ids=(_entry_id(entry_id),))
+        query = RecordsById(ids=_places(entry_id))
         found = nouns.records((await self._store.read(query))[query], Progress)
         if not found:
             raise LookupError(f"there is no entry {entry_id!r}")
-        listed = RecordList(noun="progress", key_prefix=f"entry:{found[0].fields['home']}:", limit=MOST)
-        rows = nouns.records((await self._store.read(listed))[listed], Progress)
+        prefix = f"entry:{found[0].fields['home']}:"
+        kept = RecordList(noun="progress", key_prefix=prefix, limit=MOST)
+        gaps = RecordList(noun="progress", key_prefix=keys.gap(prefix), limit=MOST)
+        answers = await self._store.read(kept, gaps)
+        rows = nouns.records((*answers[kept], *answers[gaps]), Progress)
         return {str(row.fields["entry"]): row for row in (*rows, *found)}
 
     # --- inside ----------------------------------------------------------------------------------------------------
@@ -142,19 +146,23 @@ class Conversations(ConversationStore):
         return self._engine.user_store(self._user)
 
     def _said(self, record: ConversationRecord, entries: Sequence[ConversationEntry]) -> list[Turn]:
-        said = [(entry.id, one) for entry in entries for one in recording.said([entry.message])]
+        said = [
+            (turn_id, one)
+            for entry in entries
+            for turn_id, one in zip(_turn_ids(entry), recording.said([entry.message]), strict=True)
+        ]
         return [
             Turn(
                 self._user,
                 one.role,
                 one.text,
-                id=f"entry-{entry}-{number}",
+                id=turn_id,
                 persona=self._persona,
                 lane=self._lane,
                 conversation=record.conversation_id,
                 parts=one.parts or None,
             )
-            for number, (entry, one) in enumerate(said)
+            for turn_id, one in said
         ]
 
 
@@ -178,6 +186,11 @@ def _entry_id(entry_id: str) -> str:
     return f"entry:{entry_id}"
 
 
+def _places(entry_id: str) -> tuple[str, str]:
+    """Where an entry is kept, or what was left of one that was forgotten."""
+    return _entry_id(entry_id), keys.gap(_entry_id(entry_id))
+
+
 def _kept(entry: ConversationEntry, *, home: str, record: ConversationRecord) -> Progress:
     message = entry.message
     if isinstance(message, ModelRequest):
@@ -193,11 +206,19 @@ def _kept(entry: ConversationEntry, *, home: str, record: ConversationRecord) ->
         key=f"entry:{home}:{entry.id}",
         at=record.updated_at,
         fields=fields,
-        sources=tuple(f"entry-{entry.id}-{n}" for n in range(len(recording.said([entry.message])))),
+        sources=_turn_ids(entry),
     )
 
 
+def _turn_ids(entry: ConversationEntry) -> tuple[str, ...]:
+    """The turns that an entry is recorded as, by which it is found when one of them is forgotten."""
+    return tuple(f"entry-{entry.id}-{number}" for number in range(len(recording.said([entry.message]))))
+
+
 def _readable(kept: Progress) -> bool:
+    """Whether it has a message that can be read; one that was forgotten has none."""
+    if kept.fields["message"] is None:
+        return False
     try:
         _MESSAGE.validate_python(kept.fields["message"])
     except ValidationError as error:
