@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -182,3 +183,57 @@ async def test_an_entity_goes_from_every_version_and_part(memory: Recollect, clo
     assert receipt.turns == 6
     assert [turn.id for turn in await memory.turns(user="ana")] == ["t4"]
     assert "quokka" not in (await everything_shown(memory)).casefold()
+
+
+@pytest.mark.parametrize(
+    "what",
+    [{"lane": "trip"}, {"persona": "coach"}, {"before": START + timedelta(days=1)}],
+    ids=["lane", "persona", "before"],
+)
+async def test_a_message_that_was_never_recorded_goes_with_its_place(
+    memory: Recollect, clock: FakeClock, what: dict[str, Any]
+) -> None:
+    await memory.record(said("We leave on Monday.", turn_id="t1", lane="trip", persona="coach"))
+    asked = await memory.context(user="ana", persona="coach", lane="trip", message=f"and {CANARY}?")
+    await memory.remember(user="ana", text=f"{CANARY} comes along", lane="trip", persona="coach", sources=("t0",))
+    clock.tick(days=2)
+    await memory.record(said("I live in Austin.", turn_id="t2"))
+    stays = await memory.context(user="ana", persona="nikita", message="where do I live?")
+    if "before" in what:
+        await memory.forget(user="ana", memory=(await memory.memories(user="ana"))[0].id)
+    receipt = await memory.forget(user="ana", **what)
+    assert receipt.snapshots == 1
+    assert [taken.id for taken in await memory.snapshots(user="ana")] == [stays.snapshot]
+    assert CANARY not in await everything_shown(memory)
+    with pytest.raises(NotFound):
+        await memory.replay(user="ana", snapshot=asked.snapshot)
+    replayed = await memory.replay(user="ana", snapshot=stays.snapshot)
+    assert (replayed.system, replayed.messages) == (stays.system, stays.messages)
+
+
+async def test_a_place_with_nothing_but_a_question_can_be_forgotten(memory: Recollect) -> None:
+    await memory.context(user="ana", persona="coach", message=f"and {CANARY}?")
+    await memory.forget(user="ana", persona="coach")
+    assert await memory.snapshots(user="ana") == []
+    with pytest.raises(NotFound):
+        await memory.forget(user="ana", persona="coach")
+
+
+@pytest.mark.parametrize("what", [{"persona": "coach"}, {"entity": f"person:{CANARY}"}], ids=["persona", "entity"])
+async def test_an_older_backup_does_not_bring_such_a_message_back(
+    tmp_path: Path, clock: FakeClock, what: dict[str, Any]
+) -> None:
+    folder, backup = tmp_path / "memories", tmp_path / "backup"
+    async with Recollect(folder, clock=clock) as memory:
+        await memory.record(said("Hello there.", turn_id="t1", persona="coach"))
+        await memory.context(user="ana", persona="coach", message=f"and {CANARY}?")
+        await memory.flush()
+        await memory.backup(backup)
+        await memory.record(said(f"{CANARY} is my sister.", turn_id="t2", persona="coach"))
+        clock.tick(minutes=1)
+        await memory.forget(user="ana", **what)
+    async with Recollect(backup, clock=clock) as restored:
+        assert set(await restored.forget_again(folder / "forgotten.jsonl")) == {"ana"}
+        assert await restored.forget_again(folder / "forgotten.jsonl") == {}
+        assert CANARY not in await everything_shown(restored)
+    assert found_in(backup) == []

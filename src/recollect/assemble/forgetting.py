@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Final, Literal
 from unicodedata import normalize
 
@@ -42,6 +43,7 @@ from recollect.store.base import (
     RecordsBySource,
     Row,
     SnapshotList,
+    StoredSnapshot,
     TurnList,
     TurnsById,
     UserStore,
@@ -131,6 +133,8 @@ class Named:
     records: tuple[Record, ...] = ()
     touched: tuple[Record, ...] = ()
     says: Callable[[str], bool] | None = None
+    context: Callable[[StoredSnapshot], bool] | None = None
+    """Which snapshots go as a whole, with messages that were asked about and never recorded."""
 
 
 async def forget(store: UserStore, what: What, *, indexer: Indexer, now: datetime, dry_run: bool = False) -> Receipt:
@@ -139,7 +143,7 @@ async def forget(store: UserStore, what: What, *, indexer: Indexer, now: datetim
     if what.everything:
         return await _wipe(store, now=now, dry_run=dry_run)
     named = await _named(store, what)
-    if not named.turns and not named.records and not named.touched:
+    if not (named.turns or named.records or named.touched or await _taken(store, named)):
         raise NotFound("there is nothing of this user to forget by that name")
     return await forget_named(store, named, what=what.named, indexer=indexer, now=now, dry_run=dry_run)
 
@@ -164,9 +168,19 @@ async def forget_named(
         lost = fall(turns, named.records, fallen, remembered)
         emptied = {name for name, query in sessions.items() if not _others(answers[query], ids)}
         gone = {*lost.gone, *emptied}
-        unrecorded = snapshot.message_names(turn.text for turn in turns)
-        touched = {s.id: blobs for s in answers[taken] if (blobs := snapshot.blobs_of(s, {*ids, *gone}, unrecorded))}
-        receipt = receipt_of(what, ids, lost.gone.values(), len(touched), now=now, dry_run=dry_run)
+        loose = {*shown, *snapshot.message_names(turn.text for turn in turns)}
+        whole = {s.id: snapshot.blob_names(s) for s in answers[taken] if named.context and named.context(s)}
+        left = {s.id: (s, snapshot.blob_names(s)) for s in answers[taken] if s.id not in whole}
+        touched = {
+            name: blobs for name, (s, _) in left.items() if (blobs := snapshot.blobs_of(s, {*ids, *gone}, loose))
+        }
+        alone = {name for names in whole.values() for name in names} - {
+            name for _, names in left.values() for name in names
+        }
+        beside = (*whole, *(name for name, (_, names) in left.items() if not loose.isdisjoint(names)))
+        receipt = receipt_of(
+            what, ids, lost.gone.values(), len(whole) + len(touched), beside=beside, now=now, dry_run=dry_run
+        )
         if dry_run:
             return Change()
         held = [r for r in remembered if isinstance(r, Session) and r.id in sessions and r.id not in gone]
@@ -174,7 +188,8 @@ async def forget_named(
             erase=Erasure(
                 turns=ids,
                 records=tuple(sorted(gone)),
-                blobs=tuple(sorted({*shown, *(name for blobs in touched.values() for name in blobs)})),
+                snapshots=tuple(whole),
+                blobs=tuple(sorted({*alone, *(name for blobs in touched.values() for name in blobs)})),
                 notes=tuple(note.name for note in answers[cached] if tells(note.name, {*ids, *gone})),
             ),
             retired_at=now,
@@ -211,9 +226,9 @@ async def again(
     gone = tuple(turn for turn in turns if was_forgotten(turn.id, turn.recorded_at))
     ids = {turn.id for turn in gone}
     alone = [r for r in records if was_forgotten(r.id, r.recorded_at) and not ids.intersection(r.sources)]
-    if not gone and not alone:
+    named = Named(turns=gone, records=tuple(alone), context=lambda taken: was_forgotten(taken.id, taken.at))
+    if not gone and not alone and not await _taken(store, named):
         return None
-    named = Named(turns=gone, records=tuple(alone))
     return await forget_named(store, named, what="again", indexer=indexer, now=now)
 
 
@@ -239,22 +254,38 @@ async def _named(store: UserStore, what: What) -> Named:
         return Named(records=tuple(await _records(store, RecordsById(ids=(what.memory,), history=True)))[-1:])
     if what.entity is not None:
         return await _about(store, what.entity)
-    records = [r for noun in nouns.NOUNS for r in await all_records(store, noun) if not r.sources]
+    records = [r for noun in nouns.NOUNS for r in await all_records(store, noun)]
     if what.before is not None:
         turns = await all_turns(store, TurnList(until=what.before, limit=BATCH))
         lasting = ("state", "session", "progress", "profile", "entity")
-        old = [r for r in records if r.at < what.before and r.noun not in lasting]
-        return Named(turns=tuple(turns), records=tuple(old))
+        old = [r for r in records if not r.sources and r.at < what.before and r.noun not in lasting]
+        return Named(turns=tuple(turns), records=tuple(old), context=partial(_older, before=what.before))
     if what.source is not None:
         given = [turn for turn in await all_turns(store, TurnList(limit=BATCH)) if what.source.gave(turn)]
         alone = what.source == Source(origin=what.source.origin)
-        by_hand = [r for r in records if alone and r.origin == what.source.origin and r.noun == "memory"]
+        by_hand = [
+            r for r in records if alone and not r.sources and (r.origin, r.noun) == (what.source.origin, "memory")
+        ]
         return Named(turns=tuple(given), records=tuple(by_hand))
     if what.lane is not None:
-        turns = await all_turns(store, TurnList(lane=what.lane, limit=BATCH))
-        return Named(turns=tuple(turns), records=tuple(r for r in records if r.lane == what.lane))
-    turns = await all_turns(store, TurnList(persona=what.persona, limit=BATCH))
-    return Named(turns=tuple(turns), records=tuple(r for r in records if r.persona == what.persona))
+        query, place = TurnList(lane=what.lane, limit=BATCH), {"lane": what.lane}
+    else:
+        query, place = TurnList(persona=what.persona, limit=BATCH), {"persona": what.persona}
+    turns = await all_turns(store, query)
+    ids = {turn.id for turn in turns}
+    alone = [r for r in records if place.items() <= {"lane": r.lane, "persona": r.persona}.items()]
+    unsaid = tuple(r for r in alone if ids.isdisjoint(r.sources))
+    return Named(turns=tuple(turns), records=unsaid, context=partial(snapshot.belongs, **place))
+
+
+def _older(taken: StoredSnapshot, *, before: datetime) -> bool:
+    return taken.at < before
+
+
+async def _taken(store: UserStore, named: Named) -> bool:
+    """Whether a snapshot goes as a whole."""
+    taken = SnapshotList(limit=ALL)
+    return named.context is not None and any(map(named.context, (await store.read(taken))[taken]))
 
 
 async def _about(store: UserStore, name: str) -> Named:
@@ -402,8 +433,16 @@ def _fence(current: Lease | None, *, now: datetime) -> Lease | None:
 
 
 def receipt_of(
-    what: str, turns: Sequence[str], records: Iterable[Record], snapshots: int, *, now: datetime, dry_run: bool
+    what: str,
+    turns: Sequence[str],
+    records: Iterable[Record],
+    snapshots: int,
+    *,
+    beside: Iterable[str] = (),
+    now: datetime,
+    dry_run: bool,
 ) -> Receipt:
+    """`beside` are ids of snapshots that hold what was never recorded, by which a restored memory knows them."""
     nouns_of: Mapping[str, RecordKind] = {record.id: record.noun for record in records}
     counts: dict[str, int] = {}
     for noun in nouns_of.values():
@@ -414,6 +453,6 @@ def receipt_of(
         turns=len(turns),
         records=dict(sorted(counts.items())),
         snapshots=snapshots,
-        hashes=tuple(erased_name(identity) for identity in (*turns, *nouns_of)),
+        hashes=tuple(erased_name(identity) for identity in (*turns, *nouns_of, *beside)),
         dry_run=dry_run,
     )

@@ -48,6 +48,7 @@ def taken(made: Assembled, recipe: Recipe, material: Material) -> Taken:
         "renderer": RENDERER,
         "recipe": [made.recipe, book.put(_NOBODY, recipe.canonical)],
         "persona": [persona.id, persona.version, book.put(_NOBODY, persona.text)],
+        "lane": material.lane,
         "message": book.put(made.carriers[-1] or 0, str(made.messages[-1]["content"])),
         "tokens": made.tokens,
         "prefix": made.prefix_hash,
@@ -121,6 +122,13 @@ def given(snapshot: StoredSnapshot) -> list[tuple[str, str]]:
     return [(row[1], row[2]) for row in _body(snapshot)["items"] if row[_INCLUDED]]
 
 
+def belongs(snapshot: StoredSnapshot, *, persona: str | None = None, lane: str | None = None) -> bool:
+    """Whether a context was made for this persona or in this lane."""
+    body = _body(snapshot)
+    whose, where = body.get("persona", [None])[0], body.get("lane")
+    return (persona is not None and whose == persona) or (lane is not None and where == lane)
+
+
 def message_names(texts: Iterable[str]) -> frozenset[str]:
     """The names of blobs that hold these texts as messages that were not recorded when they were asked about."""
     return frozenset(_name("", said) for text in texts for said in (text, visible(text)))
@@ -140,7 +148,8 @@ def thinned(snapshot: StoredSnapshot) -> StoredSnapshot:
     """What is kept of an old snapshot: which items were candidates, in or out and why, without any text."""
     body = _body(snapshot)
     kept = {name: body[name] for name in ("renderer", "tokens", "prefix", "result", "log", "warnings")}
-    kept["recipe"] = [body["recipe"][0]]
+    kept |= {name: body[name] for name in ("lane",) if name in body}
+    kept["recipe"], kept["persona"] = [body["recipe"][0]], body["persona"][:1]
     kept["items"] = [[*row[:3], None, *row[4:]] for row in body["items"]]
     text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
     return StoredSnapshot(id=snapshot.id, at=snapshot.at, known=snapshot.known, body=text, full=False)
