@@ -67,6 +67,19 @@ def _in_path(scope: Scope, *, known: bool) -> Callable[[Request, str], Awaitable
     return subject
 
 
+async def _forgettable(request: Request, user: PathUser) -> Subject:
+    """A user of whom anything is kept: also the question of somebody who said nothing yet, or a link alone."""
+    found = subject_of(request, user=user, scope="forget")
+    memory = found.memory
+    if (
+        await memory.head(user=user) == 0
+        and not await memory.snapshots(user=user, limit=1)
+        and user not in await memory.linked()
+    ):
+        raise NotFound
+    return found
+
+
 def _tenant_wide(scope: Scope) -> Callable[[Request], Tenancy]:
     def tenancy(request: Request) -> Tenancy:
         caller = caller_of(request)
@@ -83,7 +96,7 @@ Reading = Annotated[Subject, Depends(_in_path("read", known=True))]
 Asking = Annotated[Subject, Depends(_in_path("read", known=False))]
 Writing = Annotated[Subject, Depends(_in_path("write", known=False))]
 Changing = Annotated[Subject, Depends(_in_path("write", known=True))]
-Forgetting = Annotated[Subject, Depends(_in_path("forget", known=True))]
+Forgetting = Annotated[Subject, Depends(_forgettable)]
 Deciding = Annotated[Subject, Depends(_in_path("admin", known=False))]
 Administering = Annotated[Tenancy, Depends(_tenant_wide("admin"))]
 Consulting = Annotated[Tenancy, Depends(_tenant_wide("read"))]
