@@ -237,3 +237,15 @@ async def test_an_older_backup_does_not_bring_such_a_message_back(
         assert await restored.forget_again(folder / "forgotten.jsonl") == {}
         assert CANARY not in await everything_shown(restored)
     assert found_in(backup) == []
+
+
+async def test_an_id_that_the_application_chose_is_not_left_in_snapshots(memory: Recollect) -> None:
+    for turn_id in ("t1", CANARY, "t2"):
+        await memory.record(said("My sister is nice.", turn_id=turn_id))
+    asked = await memory.context(user="ana", persona="nikita", turn="t2")
+    assert CANARY in repr(await memory.snapshots(user="ana"))
+    await memory.forget(user="ana", turn=CANARY)
+    assert CANARY not in await everything_shown(memory)
+    assert CANARY not in repr(await memory.snapshots(user="ana"))
+    again = await memory.replay(user="ana", snapshot=asked.snapshot)
+    assert again.messages[-1] == asked.messages[-1]

@@ -197,6 +197,7 @@ async def forget_named(
                 *(nouns.draft(session, now=now) for session in _reopened(held)),
                 *(nouns.indexed(memory, index=indexer, now=now) for memory in lost.rewritten),
             ),
+            snapshots=tuple(s for one, _ in left.values() if (s := snapshot.unnamed(one, {*ids, *gone}))),
             cursors=_moved(answers[cursors], lost),
             lease=_fence(answers[leased], now=now),
         )

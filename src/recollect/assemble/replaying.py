@@ -65,6 +65,7 @@ async def _keep(store: UserStore, made: Assembled, recipe: Recipe, material: Mat
         gone = answers[erased] - {version.id for version in versions if version.seq <= made.known}
         stored, blobs = snapshot.taken(made, recipe, material)
         hidden = frozenset(snapshot.blobs_of(stored, gone) if gone else ())
+        stored = (snapshot.unnamed(stored, gone) if gone else None) or stored
         return Change(snapshots=(stored,), blobs={name: text for name, text in blobs.items() if name not in hidden})
 
     versions: tuple[Query[object], ...] = (turns, records) if suspected else ()

@@ -8,7 +8,7 @@ renderer's own words. A rebuilt context shows where something was forgotten, nev
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final, cast
 
@@ -19,6 +19,7 @@ from recollect.assemble.render import RENDERER
 from recollect.errors import NotFound
 from recollect.ingest.hygiene import visible
 from recollect.store.base import StoredSnapshot
+from recollect.store.codec import erased_name
 from recollect.types import Context, Item, Json, SectionUse
 
 FORGOTTEN: Final = "(forgotten)"
@@ -144,6 +145,24 @@ def blobs_of(snapshot: StoredSnapshot, ids: Collection[str], names: Collection[s
     return tuple(name for name, owner in body.get("blobs", ()) if owner in touched or name in names)
 
 
+def unnamed(snapshot: StoredSnapshot, ids: Collection[str]) -> StoredSnapshot | None:
+    """The snapshot with hashes instead of these ids, which whoever recorded them may have chosen; None if it has none."""
+    body, wanted = _body(snapshot), set(ids)
+    if not any(row[2] in wanted or not wanted.isdisjoint(row[_SOURCES]) for row in body["items"]):
+        return None
+    for row in body["items"]:
+        reason, _, rest = row[_REASON].partition(" of ")
+        row[2] = _hashed(row[2], wanted)
+        row[_SOURCES] = [_hashed(name, wanted) for name in row[_SOURCES]]
+        row[_REASON] = reason + (rest and " of " + " ".join(_hashed(word, wanted) for word in rest.split(" ")))
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return replace(snapshot, body=text)
+
+
+def _hashed(name: str, wanted: Collection[str]) -> str:
+    return erased_name(name) if name in wanted else name
+
+
 def thinned(snapshot: StoredSnapshot) -> StoredSnapshot:
     """What is kept of an old snapshot: which items were candidates, in or out and why, without any text."""
     body = _body(snapshot)
@@ -215,7 +234,8 @@ class _Blobs:
 
 _SOURCES: Final = 7
 _INCLUDED: Final = 8
-"""Where an item's sources, and whether it was shown, stand in its row."""
+_REASON: Final = 9
+"""Where an item's sources, whether it was shown, and why not, stand in its row."""
 
 
 def _body(snapshot: StoredSnapshot) -> dict[str, Any]:
