@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from recollect import keys
 from recollect.ids import derived_id
+from recollect.process import again
 from recollect.process.services import Services, Task
 from recollect.process.summarise import day_summary, unless_forgotten, version
 from recollect.process.summarising import Digest
@@ -83,7 +84,7 @@ def _episode(session: Session, digest: Digest, turns: tuple[StoredTurn, ...]) ->
 
 def _effect(job: Job[Services], session: Session, *made: Record) -> Effect:
     still = RecordsById(ids=(session.id,))
-    there = RecordsById(ids=tuple(record.id for record in made if record.noun in ("thought", "episode")))
+    there = again.before(record.id for record in made if record.noun in ("thought", "episode"))
     before = RecordsById(ids=tuple(record.id for record in made if record.noun == "summary"))
     check = TurnsById(ids=tuple(dict.fromkeys(source for record in made for source in record.sources)))
 
@@ -92,15 +93,13 @@ def _effect(job: Job[Services], session: Session, *made: Record) -> Effect:
         [now_open] = nouns.records(answers[still], Session)
         if now_open.status != "open":
             return Change()
-        known = {record.id: record for record in nouns.all_records(answers[there])}
+        earlier = again.newest(answers[there])
         records: list[Record] = [session]
         for record in made:
             if isinstance(record, Summary):
                 unless_forgotten(record, check, answers, before)
-            if record.id not in known:
-                records.append(record)
-            elif isinstance(record, Episode):
-                records.append(replace(record, version=known[record.id].version))
+            if isinstance(record, Episode) or not again.stands(record, earlier):
+                records.append(again.following(record, earlier))
         return Change(records=tuple(nouns.indexed(r, index=job.services.indexer, now=job.now) for r in records))
 
     return Effect(position=job.view.head, queries=(still, there, check, before), decide=decide)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from recollect.process import again
 from recollect.process.folding import folded
 from recollect.process.services import Services
 from recollect.store import nouns
@@ -37,15 +38,18 @@ def due(view: Overview, services: Services) -> Mapping[str, datetime]:
 
 async def run(job: Job[Services]) -> Effect:
     listed = RecordList(noun="memory", statuses=("ACTIVE",), limit=LOOKED_AT)
-    count = len((await job.store.read(listed))[listed])
+    active = nouns.records((await job.store.read(listed))[listed], Memory)
+    # A fold that came apart is made again under its id when its facts are the same once more.
+    folds = again.before(memory.id for memory in curated(active, now=job.now) if memory.version == 0)
 
     def decide(answers: Answers) -> Change:
+        earlier = again.newest(answers[folds])
         memories = nouns.records(answers[listed], Memory)
-        changed = curated(memories, now=job.now)
+        changed = [again.following(memory, earlier) for memory in curated(memories, now=job.now)]
         return Change(records=tuple(nouns.indexed(m, index=job.services.indexer, now=job.now) for m in changed))
 
-    body = {"last_run_at": job.now.isoformat(), "memory_count": count}
-    return Effect(position=job.view.head, queries=(listed,), decide=decide, body=body)
+    body = {"last_run_at": job.now.isoformat(), "memory_count": len(active)}
+    return Effect(position=job.view.head, queries=(listed, folds), decide=decide, body=body)
 
 
 def curated(memories: Sequence[Memory], *, now: datetime) -> tuple[Memory, ...]:

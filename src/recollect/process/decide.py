@@ -2,7 +2,8 @@
 
 A statement is stored when it is new, stated by the one it is about, important enough and safe. Said again, it reinforces the
 memory that is there; more exactly, it refines it; to the contrary, it ends it: the old memory keeps its words and gets an
-end to its validity, the new one begins there. Nothing is ever deleted here, and a pinned memory is never ended.
+end to its validity, the new one begins there. Nothing is ever deleted here, and a pinned memory is never ended. A turn that
+is read again changes nothing that it has stated before, whatever became of that since.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from recollect.ingest.quarantine import quarantine
 from recollect.ingest.secrets import find_secrets
 from recollect.process.candidates import Candidate
 from recollect.process.folding import fold_of, taken_out
-from recollect.process.supersede import Statement, Stems, relation
+from recollect.process.supersede import Relation, Statement, Stems, relation
 from recollect.types import Memory, StoredTurn
 
 LEAST_CONFIDENCE = 0.5
@@ -33,9 +34,12 @@ class Learnt:
 
 def decide(learnt: Iterable[Learnt], known: Sequence[Memory], *, stems: Stems, now: datetime) -> tuple[Memory, ...]:
     """The memories to write, each a new one or the next version of a known one."""
+    laid_by = [memory for memory in known if memory.status != "ACTIVE"]
     held: dict[str, Memory] = {memory.id: memory for memory in known if memory.status == "ACTIVE" or fold_of(memory)}
     changed: dict[str, Memory] = {}
     for one in learnt:
+        if any(_stated(memory, one, stems=stems) for memory in laid_by):
+            continue
         for memory in _outcome(one, held, stems=stems, now=now):
             changed[memory.id] = memory
             if memory.status == "ACTIVE":
@@ -51,10 +55,9 @@ def _outcome(one: Learnt, held: Mapping[str, Memory], *, stems: Stems, now: date
     if reason is not None:
         return (replace(_memory(one, now=now), status="QUARANTINED", standing=False, reason=reason.kind),)
     same = [m for m in held.values() if _comparable(m, one) and (m.valid_to is None or m.valid_to > turn.at)]
-    new = Statement(text=candidate.text, attribute=candidate.attribute, value=candidate.value)
     ended: list[Memory] = []
     for old in same:
-        how = relation(new, Statement(text=old.text, attribute=old.attribute, value=old.value), stems=stems)
+        how = _relation(one, old, stems=stems)
         if how == "apart" or (how == "replaces" and (old.pinned or not _same_thing(old, one))):
             continue
         alone, *fold = _by_itself(old, held)
@@ -67,6 +70,22 @@ def _outcome(one: Learnt, held: Mapping[str, Memory], *, stems: Stems, now: date
                 ended += [*fold, replace(alone, valid_to=turn.at)]
     begins = _memory(one, now=now)
     return (*ended, replace(begins, valid_from=turn.at) if ended else begins)
+
+
+def _relation(one: Learnt, old: Memory, *, stems: Stems) -> Relation:
+    """What a statement does to an earlier one; one that its own turn has made already is only said again."""
+    candidate = one.candidate
+    if old.id == memory_id(one.turn, candidate):
+        return "duplicate"
+    new = Statement(text=candidate.text, attribute=candidate.attribute, value=candidate.value)
+    return relation(new, Statement(text=old.text, attribute=old.attribute, value=old.value), stems=stems)
+
+
+def _stated(memory: Memory, one: Learnt, *, stems: Stems) -> bool:
+    """Whether this turn has said so before, and it was archived or held back since."""
+    if one.turn.id not in memory.sources or not _comparable(memory, one):
+        return memory.id == memory_id(one.turn, one.candidate)
+    return _relation(one, memory, stems=stems) == "duplicate"
 
 
 def _by_itself(memory: Memory, held: Mapping[str, Memory]) -> list[Memory]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.ids import derived_id
-from recollect.process import entities
+from recollect.process import again, entities
 from recollect.process.candidates import LoopCandidate
 from recollect.process.decide import Learnt, decide, memory_id
 from recollect.process.rules.sentences import dated
@@ -170,41 +170,44 @@ async def _effect(
         limit=LOOKED_AT,
     )
     opened = RecordList(noun="loop", statuses=("open",), limit=LOOKED_AT)
-    erased = Erased(ids=_possible((*findings, *settled.findings)))
+    possible = _possible((*findings, *settled.findings))
+    erased, made = Erased(ids=possible), again.before(possible)
 
     def decided(answers: Answers) -> Change:
         live = {turn.id: turn for turn in answers[still]}
         fresh = [replace(f, turn=live[f.turn.id]) for f in findings if _same(live.get(f.turn.id), f.turn)]
-        taken_back = _taken_back(nouns.all_records(answers[revised]), live)
-        gone = {record.id for record in taken_back}
         resolved = _resolved(job, fresh, answers, known, named)
+        taken_back = _taken_back(nouns.all_records(answers[revised]), live)
+        gone = {record.id for record in taken_back}.difference(_possible(resolved.findings))
         held = [
             memory
             for memory in {m.id: m for m in nouns.records((*answers[by_key], *answers[by_entity]), Memory)}.values()
             if memory.id not in gone
         ]
-        learnt = [Learnt(candidate=c, turn=f.turn) for f in resolved.findings for c in f.memories]
+        stays_away = answers[erased] - back
+        learnt = [
+            Learnt(candidate=candidate, turn=finding.turn)
+            for finding in resolved.findings
+            for candidate in finding.memories
+            if memory_id(finding.turn, candidate) not in stays_away
+        ]
         memories = decide(learnt, held, stems=job.services.indexer.stems, now=job.now)
         loops = [loop for loop in nouns.records(answers[opened], Loop) if loop.id not in gone]
+        found: list[Record] = [*_episodes(memories), *_loops(resolved.findings, loops, zone=job.view.zone)]
+        earlier = again.newest(answers[made])
+        unchanged = {memory.id: memory for memory in held}
         records: list[Record] = [
             *resolved.entities,
-            *memories,
-            *_episodes(memories),
-            *_loops(resolved.findings, loops, zone=job.view.zone),
+            *(memory for memory in memories if memory != unchanged.get(memory.id)),
+            *(record for record in found if record.id not in stays_away and not again.stands(record, earlier)),
         ]
-        stays_away = answers[erased] - back
-        unchanged = {memory.id: memory for memory in held}
         return Change(
-            records=tuple(
-                draft(record, job=job)
-                for record in records
-                if record != unchanged.get(record.id) and not (record.version == 0 and record.id in stays_away)
-            ),
+            records=tuple(draft(again.following(record, earlier), job=job) for record in records),
             retire=tuple(sorted(gone)),
             retired_at=job.now if gone else None,
         )
 
-    queries = (still, revised, by_key, by_entity, known, named, opened, erased)
+    queries = (still, revised, by_key, by_entity, known, named, opened, erased, made)
     return Effect(position=position, queries=queries, decide=decided)
 
 
