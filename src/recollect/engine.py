@@ -33,7 +33,7 @@ from recollect.recall.embed import Embedder, open_embedder
 from recollect.recall.rerank import Reranker, open_reranker
 from recollect.recall.searching import Recaller, Search
 from recollect.shelves import LISTED, everything_or
-from recollect.store import exporting
+from recollect.store import exported, exporting
 from recollect.store.base import (
     Change,
     Head,
@@ -449,11 +449,12 @@ class Recollect(Custody):
 
     async def load(self, file: str | Path, *, user: str | None = None) -> int:
         """Reads an export back, under its own user or another; the number of entries."""
-        whose, count = await exporting.load(self._store, file, tenant=self._tenant, user=user, stems=stems)
+        whose = validate.name(exported.user_of(Path(file)) if user is None else user, what="user")
+        count = await exporting.load(self._user(whose), file, stems=stems)
         await self.reindex(user=whose)
-        digest = UserKey(self._tenant, whose).digest
-        await self._journal().note("load", user=digest, at=self._clock(), entries=count)
-        self._hints.note(UserKey(self._tenant, whose), self._clock())
+        key = UserKey(self._tenant, whose)
+        await self._journal().note("load", user=key.digest, at=self._clock(), entries=count)
+        self._hints.note(key, self._clock())
         return count
 
     async def health(self) -> Health:

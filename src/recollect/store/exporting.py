@@ -5,91 +5,100 @@ The first line is a header with the format's version and the user; the last coun
 cut off is noticed before anything of it is stored.
 """
 
-import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
-from datetime import datetime
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from recollect.errors import InvalidInput
-from recollect.store import codec, nouns
-from recollect.store.base import Log, LogEntry, Row, Store, UserStore
+from recollect.errors import Conflict
+from recollect.store import exported, nouns
+from recollect.store.base import Log, LogEntry, UserStore
 from recollect.store.catalog import UserKey
-from recollect.types import StoredTurn
+from recollect.store.codec import erased_name
+from recollect.store.exported import FORMAT
 
-FORMAT = 1
 BATCH = 1_000
-
-_TIMES = frozenset({"at", "recorded_at", "retired_at", "due", "valid_from", "valid_to"})
-_TUPLES = frozenset({"sources", "entities"})
 
 
 async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
     """Lines without their line feeds: header, entries in order, footer."""
     yield nouns.dump({"recollect": FORMAT, "user": key.user})
     after, count = 0, 0
-    while True:
-        query = Log(after=after, limit=BATCH)
-        entries = (await store.read(query))[query]
-        if not entries:
-            break
+    while entries := await _page(store, after=after):
         for entry in entries:
             yield _line(entry)
         after, count = entries[-1].seq, count + len(entries)
     yield nouns.dump({"entries": count})
 
 
-async def load(
-    store: Store, file: str | Path, *, tenant: str, user: str | None = None, stems: Callable[[str], Sequence[str]]
-) -> tuple[str, int]:
-    """Checks the whole file, then restores it in batches, indexed by `stems`; for whom, and how many entries. Loading it
-    again changes nothing."""
+async def load(store: UserStore, file: str | Path, *, stems: Callable[[str], Sequence[str]]) -> int:
+    """Checks the whole file, then restores it in batches, indexed by `stems`; how many entries it has.
+
+    Loading it again changes nothing, and what was forgotten here since the file was written stays away. A user who has a log of
+    another origin keeps it: the two cannot be one, for their entries have the same numbers.
+    """
     path = Path(file)
-    header, count = _check(path)
-    whose = user or str(header["user"])
-    target = store.user(UserKey(tenant, whose))
+    held = await _held(store)
+    count = 0
+    for number, entry in exported.entries(path):
+        _fits(entry, held, where=f"{path.name} line {number}")
+        count += 1
     batch: list[LogEntry] = []
-    for _, values in _lines(path):
-        if "seq" not in values:
-            continue
-        batch.append(_indexed(_entry(values), stems))
+    for _, entry in exported.entries(path):
+        if entry.seq not in held.entries and not held.forgot(entry):
+            batch.append(_indexed(entry, stems))
         if len(batch) == BATCH:
-            await target.restore(batch)
+            await store.restore(batch)
             batch = []
     if batch:
-        await target.restore(batch)
-    return whose, count
+        await store.restore(batch)
+    return count
 
 
-def _check(path: Path) -> tuple[Mapping[str, Any], int]:
-    header: Mapping[str, Any] | None = None
-    count, footer = 0, None
-    for number, values in _lines(path):
-        if header is None:
-            if values.get("recollect") != FORMAT:
-                raise InvalidInput(f"{path.name} line {number}: not an export of this format (expected {FORMAT})")
-            header = values
-        elif "entries" in values:
-            footer = values["entries"]
-        else:
-            _entry(values, where=f"{path.name} line {number}")
-            count += 1
-    if header is None or footer != count:
-        raise InvalidInput(f"{path.name} is not complete: {count} entries of {footer}; nothing was loaded")
-    return header, count
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a user's log holds already: each entry by its number, as a digest, and where which id was erased."""
+
+    entries: Mapping[int, bytes]
+    erased: Mapping[str, int]
+    head: int
+
+    def forgot(self, entry: LogEntry) -> bool:
+        return self.erased.get(erased_name(entry.id), 0) > entry.seq
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                found: object = json.loads(line.decode())
-            except (ValueError, RecursionError) as error:
-                raise InvalidInput(f"{path.name} line {number} is not JSON: {error}") from error
-            if not isinstance(found, dict):
-                raise InvalidInput(f"{path.name} line {number} is not an object")
-            yield number, cast(dict[str, Any], found)
+async def _held(store: UserStore) -> _Held:
+    entries: dict[int, bytes] = {}
+    erased: dict[str, int] = {}
+    after = 0
+    while found := await _page(store, after=after):
+        entries |= {entry.seq: _digest(entry) for entry in found}
+        erased |= {entry.id: entry.seq for entry in found if entry.op == "erase"}
+        after = found[-1].seq
+    return _Held(entries=entries, erased=erased, head=after)
+
+
+def _fits(entry: LogEntry, held: _Held, *, where: str) -> None:
+    there = held.entries.get(entry.seq)
+    if there == _digest(entry) or (there is None and (entry.seq > held.head or held.forgot(entry))):
+        return
+    raise Conflict(
+        f"{where}: the user has a memory of their own, with another entry {entry.seq}; load it for a user who has none. "
+        "Nothing was loaded"
+    )
+
+
+def _digest(entry: LogEntry) -> bytes:
+    """An entry as it was written: not what ended it later, nor the words that it is found by."""
+    turn = entry.turn and replace(entry.turn, retired=None)
+    row = entry.row and replace(entry.row, retired=None, retired_at=None)
+    return blake2b(_line(replace(entry, turn=turn, row=row)).encode(), digest_size=16).digest()
+
+
+async def _page(store: UserStore, *, after: int) -> tuple[LogEntry, ...]:
+    query = Log(after=after, limit=BATCH)
+    return (await store.read(query))[query]
 
 
 def _line(entry: LogEntry) -> str:
@@ -101,21 +110,6 @@ def _line(entry: LogEntry) -> str:
     return nouns.dump(values)
 
 
-def _entry(values: Mapping[str, Any], *, where: str = "the file") -> LogEntry:
-    try:
-        turn, row = values.get("turn"), values.get("row")
-        return LogEntry(
-            seq=int(values["seq"]),
-            op=values["op"],
-            id=values["id"],
-            at=datetime.fromisoformat(values["at"]),
-            turn=_turn(turn) if turn else None,
-            row=_row(row) if row else None,
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInput(f"{where}: not a log entry ({error!r}); nothing was loaded") from error
-
-
 def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry:
     """The entry with the words that it is found by; they are not part of the file."""
     if entry.turn:
@@ -123,25 +117,3 @@ def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry
     if entry.row and entry.row.noun in nouns.SEARCHABLE and entry.row.text:
         return replace(entry, stems=tuple(stems(entry.row.text)))
     return entry
-
-
-def _turn(values: Mapping[str, Any]) -> StoredTurn:
-    parts = codec.decode_parts(json.dumps(values["parts"]))
-    read: dict[str, Any] = {**_common(values, StoredTurn), "parts": parts}
-    return StoredTurn(**read)
-
-
-def _row(values: Mapping[str, Any]) -> Row:
-    return Row(**_common(values, Row))
-
-
-def _common(values: Mapping[str, Any], cls: type[Any]) -> dict[str, Any]:
-    read: dict[str, Any] = {}
-    for f in fields(cls):
-        value = values[f.name]
-        if value is not None and f.name in _TIMES:
-            value = datetime.fromisoformat(value)
-        elif f.name in _TUPLES:
-            value = tuple(cast(list[str], value))
-        read[f.name] = value
-    return read
