@@ -29,6 +29,7 @@ from recollect.ingest import editing, linking, profiles, sessions, validate
 from recollect.ingest import record as recording
 from recollect.ingest.record import Indexer
 from recollect.process import thoughts, wiring
+from recollect.process.resuming import resume
 from recollect.recall.embed import Embedder, open_embedder
 from recollect.recall.rerank import Reranker, open_reranker
 from recollect.recall.searching import Recaller, Search
@@ -451,6 +452,7 @@ class Recollect(Custody):
         """Reads an export back, under its own user or another; the number of entries."""
         whose = validate.name(exported.user_of(Path(file)) if user is None else user, what="user")
         count = await exporting.load(self._user(whose), file, stems=stems)
+        await resume(self._user(whose))
         await self.reindex(user=whose)
         key = UserKey(self._tenant, whose)
         await self._journal().note("load", user=key.digest, at=self._clock(), entries=count)

@@ -121,3 +121,36 @@ async def test_an_earlier_copy_takes_over_what_was_added_and_forgotten_since(
     file = await saved(memory, "ana", tmp_path)
     await memory.load(file, user="copy")
     assert (await exported(memory, "copy"))[1:] == (await exported(memory, "ana"))[1:]
+
+
+async def test_the_work_goes_on_where_it_had_ended(
+    memory: Recollect, clock: FakeClock, talk: Talk, tmp_path: Path
+) -> None:
+    """Read again, an old home would end the new one, and a loop that was opened again be closed again."""
+    await talk.user_says("I live in Austin.", "I live in Austin.", "I need to call the bank.", "I called the bank.")
+    await talk.user_says("I moved to Denver.")
+    clock.tick(days=40)
+    await talk.settle()
+    clock.tick(days=2)
+    await talk.user_says("Hi!")
+    await talk.settle()
+    for loop in await memory.loops(user="ana", status=None):
+        await memory.update(loop.id, user="ana", status="open")
+    file = await saved(memory, "ana", tmp_path)
+    await memory.load(file, user="bo")
+    await memory.settle(user="bo")
+    for call in (memory.memories, memory.loops):
+        assert [(r.id, r.version) for r in await call(user="bo")] == [(r.id, r.version) for r in await call(user="ana")]
+    [home] = [m for m in await memory.memories(user="bo") if "Denver" in m.text]
+    assert home.valid_to is None
+
+
+async def test_turns_that_were_not_read_yet_are_read_after_loading(
+    memory: Recollect, talk: Talk, tmp_path: Path
+) -> None:
+    await talk.user_says("I live in Rome.")
+    await talk.settle()
+    await talk.user_says("I love tea.")
+    await memory.load(await saved(memory, "ana", tmp_path), user="bo")
+    await memory.settle(user="bo")
+    assert {m.text for m in await memory.memories(user="bo")} == {"Lives in Rome", "Likes tea"}
