@@ -60,6 +60,25 @@ async def test_each_kind_is_kept_for_its_own_time(memory: Recollect, clock: Fake
         await memory.set_retention(session=3)
 
 
+async def test_what_was_ended_is_kept_no_longer_than_the_rest(memory: Recollect, clock: FakeClock) -> None:
+    """A memory that a revised turn took back, and the thought about a loop that was closed."""
+    said = f"I live in {WORD.title()}. I need to call {WORD.title()}."
+    [turn] = await memory.record(Turn(user="ana", role="user", text=said, persona=PERSONA))
+    clock.tick(minutes=45)
+    await memory.settle(user="ana")
+    [loop] = await memory.loops(user="ana")
+    await memory.update(loop.id, user="ana", status="done")
+    await memory.revise(user="ana", turn=turn, text="I live in Austin.")
+    await memory.settle(user="ana")
+    await memory.set_retention(**dict.fromkeys(("turn", "memory", "episode", "loop", "thought", "summary"), 30.0))
+    clock.tick(days=31)
+    counted = (await memory.retain(dry_run=True))["ana"]
+    done = (await memory.retain())["ana"]
+    assert (counted.turns, counted.records) == (done.turns, done.records)
+    kept = [line async for line in memory.export(user="ana") if '"noun":"entity"' not in line]
+    assert WORD not in repr(kept).casefold(), "names of people and places have no time of their own"
+
+
 async def test_the_audit_log_says_who_did_what_and_nothing_of_the_content(
     memory: Recollect, clock: FakeClock, tmp_path: Path
 ) -> None:

@@ -1,13 +1,14 @@
 """What is over its time goes, kind by kind, for good. What was learnt from an old turn has a time of its own."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from recollect.assemble import snapshot
-from recollect.assemble.forgetting import ALL, BATCH, Receipt, all_records, all_turns, receipt_of, tells
+from recollect.assemble.forgetting import ALL, BATCH, Receipt, receipt_of, tells
 from recollect.ingest import retention
 from recollect.store import nouns
-from recollect.store.base import Answers, Change, Erasure, Notes, SnapshotList, TurnList, UserStore
+from recollect.store.base import Answers, Change, Erasure, Log, Notes, Row, SnapshotList, UserStore
 from recollect.types import Record
 
 
@@ -15,13 +16,7 @@ async def retain(
     store: UserStore, limits: Mapping[str, datetime], *, now: datetime, dry_run: bool = False
 ) -> Receipt | None:
     """Removes what is older than its kind's limit; None when nothing is."""
-    turns: list[str] = []
-    if limit := limits.get("turn"):
-        turns = [turn.id for turn in await all_turns(store, TurnList(until=limit, limit=BATCH))]
-    records: dict[str, Record] = {}
-    for noun in nouns.NOUNS:
-        if limit := limits.get(noun):
-            records |= {record.id: record for record in retention.over(await all_records(store, noun), limit)}
+    turns, records = await _over(store, limits)
     gone = {*turns, *records}
     taken, cached = SnapshotList(limit=ALL), Notes(prefix="")
     receipt: Receipt | None = None
@@ -51,3 +46,17 @@ async def retain(
     await store.write(decide, taken, cached)
     assert receipt is not None, "write calls the decision or raises"
     return receipt if receipt.turns or receipt.records or receipt.snapshots else None
+
+
+async def _over(store: UserStore, limits: Mapping[str, datetime]) -> tuple[list[str], dict[str, Record]]:
+    """The turns and records that are over their time, by their last version: what was ended is kept no longer than the rest."""
+    turns: dict[str, datetime] = {}
+    rows: dict[str, Row] = {}
+    query = Log(limit=BATCH)
+    while entries := (await store.read(query))[query]:
+        turns |= {entry.id: entry.turn.at for entry in entries if entry.turn is not None}
+        rows |= {entry.id: entry.row for entry in entries if entry.row is not None and entry.row.noun in limits}
+        query = replace(query, after=entries[-1].seq)
+    over = [record for row in rows.values() for record in retention.over([nouns.record(row)], limits[row.noun])]
+    oldest = limits.get("turn")
+    return [name for name, at in turns.items() if oldest and at < oldest], {record.id: record for record in over}
