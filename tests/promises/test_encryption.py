@@ -68,6 +68,67 @@ async def test_destroying_a_key_forgets_the_user_in_backups_too(tmp_path: Path, 
         assert WORDS[1] in (await shown(memory, "user1", query="sister")).casefold()
 
 
+async def test_a_memory_whose_keys_are_not_there_is_left_alone(tmp_path: Path, clock: FakeClock) -> None:
+    """Whoever has no key counts as forgotten and gets a new file: that must not happen to all for a folder not mounted."""
+    folder, keys = tmp_path / "memories", tmp_path / "memories.keys"
+    async with Recollect(folder, clock=clock, master_key=MASTER) as memory:
+        await _two_lives(memory, clock)
+    keys.rename(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="RECOLLECT_KEYS"):
+        Recollect(folder, clock=clock, master_key=MASTER)
+    async with Recollect(folder, clock=clock, master_key=MASTER, keys=tmp_path / "elsewhere") as memory:
+        assert len(await memory.turns(user="user0")) == 8
+
+
+@pytest.mark.parametrize("with_keys", [False, True], ids=["no folder of keys", "a folder of keys"])
+async def test_a_plain_memory_that_is_opened_with_a_key_is_left_alone(
+    tmp_path: Path, clock: FakeClock, *, with_keys: bool
+) -> None:
+    folder, keys = tmp_path / "memories", tmp_path / "keys"
+    async with Recollect(folder, clock=clock) as memory:
+        await _two_lives(memory, clock)
+    if with_keys:
+        keys.mkdir()
+    with pytest.raises(StoreError, match="without"):
+        async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys) as memory:
+            await memory.remember(user="user0", text="Likes tea")
+    if with_keys:
+        async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys) as memory:
+            for call in (memory.users(), memory.turns(user="user0"), memory.backup(tmp_path / "backup")):
+                with pytest.raises(StoreError, match="not encrypted"):
+                    await call
+    async with Recollect(folder, clock=clock) as memory:
+        assert [len(await memory.turns(user=f"user{number}")) for number in range(2)] == [8, 8]
+
+
+async def test_nobody_is_added_under_another_master_key(tmp_path: Path, clock: FakeClock) -> None:
+    async with Recollect(tmp_path / "memories", clock=clock, master_key=MASTER) as memory:
+        await memory.remember(user="ana", text="Likes tea")
+    async with Recollect(tmp_path / "memories", clock=clock, master_key=OTHER) as memory:
+        with pytest.raises(StoreError, match="master key is another one"):
+            await memory.remember(user="bo", text="Likes tea")
+    async with Recollect(tmp_path / "memories", clock=clock, master_key=MASTER) as memory:
+        assert await memory.users() == ["ana"]
+
+
+@pytest.mark.parametrize("left", [b"", b"short"], ids=["empty", "cut off"])
+def test_a_key_that_is_cut_off_is_damage(tmp_path: Path, left: bytes) -> None:
+    ring = Keyring(tmp_path / "keys", master=master_key(MASTER))
+    ring("ab" * 16, create=True)
+    (tmp_path / "keys" / f"{'ab' * 16}.key").write_bytes(left)
+    with pytest.raises(StoreError, match="damaged"):
+        ring("ab" * 16)
+
+
+def test_destroying_a_key_leaves_nothing_of_a_change_that_was_cut_short(tmp_path: Path) -> None:
+    ring = Keyring(tmp_path / "keys", master=master_key(MASTER))
+    ring("ab" * 16, create=True)
+    key = tmp_path / "keys" / f"{'ab' * 16}.key"
+    key.with_suffix(".new").write_bytes(key.read_bytes())
+    assert ring.destroy("ab" * 16)
+    assert list((tmp_path / "keys").iterdir()) == []
+
+
 @pytest.mark.promise("encryption: no plain text")
 async def test_columns_are_sealed_and_everything_works(own_server: PostgresServer, tmp_path: Path) -> None:
     """The same life, plain and sealed: the same answers, and no word of it in the server's files."""

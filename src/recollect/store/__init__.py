@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StoreUnavailable
 from recollect.store.base import Store
 from recollect.store.ledger import NAME, Ledger
 
@@ -42,7 +42,22 @@ def open_keyring(url: str, *, master: str | None, folder: str | Path | None) -> 
     from recollect.store.keyring import Keyring, master_key
 
     place = Path(folder) if folder is not None else Path(url).absolute().with_name(Path(url).absolute().name + ".keys")
-    return Keyring(place, master=master_key(master))
+    keyring = Keyring(place, master=master_key(master))
+    if not place.is_dir() and _has_memories(url):
+        raise StoreUnavailable(
+            f"{url} holds memories, and their keys are not in {str(place)!r}: name the folder of keys (RECOLLECT_KEYS); "
+            "if they were never encrypted, open them without a master key, or copy them into a new memory"
+        )
+    return keyring
+
+
+def _has_memories(url: str) -> bool:
+    """Whether users have files there. Without their keys they would count as forgotten, and be replaced."""
+    if "://" in url:
+        return False
+    from recollect.store.sqlite.layout import Layout
+
+    return any(True for _ in Layout.of(url).all_users())
 
 
 def open_ledger(url: str, path: str | Path | None) -> Ledger | None:

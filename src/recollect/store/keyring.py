@@ -10,6 +10,7 @@ import os
 import secrets
 from base64 import b64decode
 from binascii import Error as NotBase64
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,8 @@ except ImportError as error:
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
+CHECKED: Final = 3
+"""So many keys are tried before a new one is made: one file may be damaged."""
 _PURPOSE: Final = b"recollect user key 1\0"
 
 
@@ -46,6 +49,7 @@ class Keyring:
             raise InvalidInput(f"the master key has {len(master)} bytes, not {KEY_BYTES}")
         self.folder = Path(folder)
         self._master = AESGCM(master)
+        self._is_checked = False
 
     def __call__(self, digest: str, *, create: bool = False) -> bytes:
         """The user's key. A new one is durable before it is used; without `create` a missing one is KeyDestroyed."""
@@ -57,14 +61,19 @@ class Keyring:
             raise KeyDestroyed from None
         try:
             return self._master.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], _PURPOSE + digest.encode())
-        except InvalidTag as error:
+        except (InvalidTag, ValueError) as error:
             raise StoreCorrupt(
                 f"the key {digest[:12]}… cannot be unwrapped: the master key is another one, or the file is damaged"
             ) from error
 
     def destroy(self, digest: str) -> bool:
-        """Overwrites and removes a user's key; False when there is none."""
-        path = self._path(digest)
+        """Overwrites and removes a user's key, with what a change that was cut short left of it; False when there is none."""
+        found = [path for path in self.folder.glob(f"{digest}.*") if self._overwrite(path)]
+        if found:
+            self._sync()
+        return bool(found)
+
+    def _overwrite(self, path: Path) -> bool:
         try:
             descriptor = os.open(path, os.O_WRONLY)
         except FileNotFoundError:
@@ -74,8 +83,7 @@ class Keyring:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        path.unlink()
-        self._sync()
+        path.unlink(missing_ok=True)
         return True
 
     def rewrap(self, master: bytes) -> int:
@@ -103,7 +111,9 @@ class Keyring:
             return None
 
     def _make(self, digest: str) -> bytes:
-        """Of several processes that make the same key, one wins; all use that one."""
+        """Of several processes that make the same key, one wins; all use that one. Under another master key than the rest of
+        the folder it would lock everybody else out, so that is looked at first."""
+        self._check()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = self._path(digest).with_suffix(f".{secrets.token_hex(4)}")
         self._write(fresh, digest, secrets.token_bytes(KEY_BYTES))
@@ -115,6 +125,26 @@ class Keyring:
             fresh.unlink()
         self._sync()
         return self(digest)
+
+    def _check(self) -> None:
+        """Raises unless one of a few keys that are there can be unwrapped, or there is none."""
+        if self._is_checked or not self.folder.is_dir():
+            return
+        failed: StoreCorrupt | None = None
+        with os.scandir(self.folder) as found:
+            for name in islice((entry.name for entry in found if entry.name.endswith(".key")), CHECKED):
+                try:
+                    self(name.removesuffix(".key"))
+                except KeyDestroyed:
+                    continue
+                except StoreCorrupt as error:
+                    failed = error
+                else:
+                    failed = None
+                    break
+        if failed is not None:
+            raise failed
+        self._is_checked = True
 
     def _write(self, path: Path, digest: str, key: bytes) -> Path:
         nonce = secrets.token_bytes(NONCE_BYTES)

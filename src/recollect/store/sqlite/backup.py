@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import InvalidInput, KeyDestroyed, StoreCorrupt, StoreUnavailable
-from recollect.store.sqlite.datafile import put_in_place, remove
+from recollect.store.sqlite.datafile import put_in_place, refuse_plain, remove
 from recollect.store.sqlite.driver import Connection, Secret, connect, no_secret, truncate_log
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import Layout, lock_of, make_folder, sync_folder
@@ -51,6 +51,7 @@ class Copy:
             try:
                 key = self.secret(path.stem)
             except KeyDestroyed:
+                refuse_plain(path)
                 continue
             target = self.target.user(path.stem)
             copied += await in_thread(lambda path=path, target=target, key=key: copy(path, target, key))

@@ -19,6 +19,7 @@ from recollect.store.base import Query, TenantDocuments
 from recollect.store.catalog import Document, UserKey
 from recollect.store.columns import stamp
 from recollect.store.sqlite.catalogfile import CatalogFile
+from recollect.store.sqlite.datafile import refuse_plain
 from recollect.store.sqlite.driver import Connection, Secret, connect
 from recollect.store.sqlite.failures import translating
 from recollect.store.sqlite.layout import Layout
@@ -196,6 +197,7 @@ class SqliteCatalog:
             try:
                 key = self._secret(digest)
             except KeyDestroyed:
+                refuse_plain(path)
                 return None
             with translating(path), closing(connect(path, writes=False, key=key)) as connection:
                 identity = identity_of(connection, path)

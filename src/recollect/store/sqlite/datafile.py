@@ -15,6 +15,7 @@ from recollect.store.sqlite.driver import Connection, close, connect, copy_log, 
 from recollect.store.sqlite.layout import companions_of, sync_folder
 from recollect.store.sqlite.migrate import Kind, migrate, migrations, newest, refuse_newer, schema_of
 
+_PLAIN: Final = b"SQLite format 3\0"
 _CATALOG_CACHE_KIB: Final = 256
 """The catalog keeps growing, by the audit log above all, and of that hardly a page is read twice."""
 
@@ -86,6 +87,19 @@ def is_short(connection: Connection, path: Path) -> bool:
     """Whether the file ends before its last page. That page may be in the log still; otherwise it was cut off, and
     SQLite would take what is missing for zeros."""
     return path.stat().st_size < connection.pragma("page_count") * connection.pragma("page_size")
+
+
+def refuse_plain(path: Path) -> None:
+    """For a file without a key, which no connection has open: one that was never encrypted was not forgotten either."""
+    try:
+        with path.open("rb") as file:
+            begins = file.read(len(_PLAIN))
+    except FileNotFoundError:
+        return
+    if begins == _PLAIN:
+        raise StoreUnavailable(
+            f"{path} is not encrypted, and a master key was given; open it without one, or copy it into a new memory"
+        )
 
 
 def remove(path: Path) -> None:

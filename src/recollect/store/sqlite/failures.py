@@ -40,6 +40,9 @@ def translated(failure: Failure, path: Path) -> RecollectError:
         return InvalidInput("a text is larger than SQLite can hold (1 GB)")
     if isinstance(failure, apsw.FullError):
         return StoreFull(f"no space left for {path}; nothing of this call was stored")
+    if isinstance(failure, apsw.NotADBError):
+        hint = "if it is encrypted, give its master key"
+        return StoreCorrupt(f"{path} is damaged ({failure}; {hint}); restore it from a backup")
     if isinstance(failure, (*_CORRUPT, UnicodeError)) or _is_checksum_error(failure):
         return StoreCorrupt(f"{path} is damaged ({failure}); restore it from a backup")
     if isinstance(failure, _READ_ONLY) or (isinstance(failure, apsw.CantOpenError) and not _is_writable(path)):

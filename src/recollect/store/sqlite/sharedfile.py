@@ -201,6 +201,7 @@ class SharedFile:
         try:
             self._key()
         except KeyDestroyed:
+            datafile.refuse_plain(self.path)
             return False
         return True
 
