@@ -33,8 +33,11 @@ class Secret:
 
 _TABLE: Final = PatternTable.read("recollect.ingest", "secrets.toml")
 _TOKENS: Final = re.compile("|".join(_TABLE.texts("tokens", "issued")))
+_HEX: Final = re.compile(r"[0-9a-fA-F]+")
+_CALL: Final = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
+"""Code that stands where a value could: a call, an element, an attribute."""
 _RUN: Final = re.compile(r"[^\s\"'`<>]{15,}")
-_DIGITS: Final = re.compile(r"\d(?:[ .-]?[0-9A-Za-z]){8}")
+_DIGITS: Final = re.compile(r"\d(?:[ .-]?[0-9A-Za-z]){8}|\d(?:[\s.\u2010-\u2015-]{0,3}\d){8}")
 _NAME_PARTS: Final = _TABLE.texts("words", "name_parts")
 _NOT_PASSWORDS: Final = frozenset(_TABLE.texts("words", "not_passwords"))
 _PASSWORD: Final = _TABLE.compiled("{{password}}")
@@ -44,6 +47,7 @@ _URL_LOGIN, _MY_KEY, _LONG_RUN, _UUID = map(_TABLE.pattern, ("url_login", "my_ke
 _SIGN_IN, _SET_TO, _QUOTED, _PATH = map(_TABLE.pattern, ("sign_in", "set_to", "quoted", "path"))
 _LICENCE, _BACKUP_CODES, _COMBINATION = map(_TABLE.pattern, ("licence", "backup_codes", "combination"))
 _SPOKEN, _PIN, _SEED = map(_TABLE.pattern, ("spoken", "pin", "seed"))
+_BESIDE, _NAMED_NUMBER, _DIGEST, _PROSE = map(_TABLE.pattern, ("beside", "named_number", "digest", "prose"))
 _PLACEHOLDER, _WORDY = map(_TABLE.pattern, ("placeholder", "wordy"))
 _SSN, _SSN_SAID, _CARD, _IBAN = map(_TABLE.pattern, ("ssn", "ssn_said", "card", "iban"))
 # The armour of a private key is upper case; everything else ignores case.
@@ -75,6 +79,7 @@ def _candidates(text: str) -> Iterator[Secret]:
     if any(part in lower for part in _NAME_PARTS):
         yield from _named(text)
         yield from _spoken(text)
+        yield from _codes(text)
 
 
 def _tokens(run: re.Match[str]) -> Iterator[Secret]:
@@ -82,8 +87,15 @@ def _tokens(run: re.Match[str]) -> Iterator[Secret]:
         yield Secret(run.start() + found.start(), run.start() + found.end(), "token")
     for found in _LONG_RUN.finditer(run[0]):
         inline_data = run[0][: found.start()].endswith("base64,")
-        if not inline_data and _random(found[0]):
+        if not inline_data and _random(found[0]) and not _digest(run.string, run.start() + found.start(), found[0]):
             yield Secret(run.start() + found.start(), run.start() + found.end(), "token")
+
+
+def _digest(text: str, start: int, value: str) -> bool:
+    """Whether a long random value names a version or sums up a file, as everybody may know it."""
+    if value.startswith(("sha256-", "sha384-", "sha512-")):
+        return True
+    return _HEX.fullmatch(value) is not None and _DIGEST.search(text[max(0, start - 48) : start]) is not None
 
 
 def _numbers(text: str) -> Iterator[Secret]:
@@ -150,13 +162,29 @@ def _spoken(text: str) -> Iterator[Secret]:
     for found in _QUOTED.finditer(text):
         if _PLACEHOLDER.match(found["value"]) is None and found["value"].lower() not in _NOT_PASSWORDS:
             yield Secret(*found.span("value"), "password")
+    for found in _BESIDE.finditer(text):
+        start, end = found.span(found.lastgroup or "value")
+        end -= _trailing(text[start:end])
+        if _beside_value(text[start:end]) and text[end : end + 1] not in ("(", "["):
+            yield Secret(start, end, "password" if found.lastgroup == "value" else "token")
+
+
+def _codes(text: str) -> Iterator[Secret]:
     for found in _COMBINATION.finditer(text):
         if sum(sign.isdigit() for sign in found["value"]) >= 3:
             yield Secret(*found.span("value"), "pin")
     for found in _PIN.finditer(text):
-        yield Secret(*found.span("value"), "pin")
+        yield Secret(*found.span(found.lastgroup or "value"), "pin")
     for found in _SEED.finditer(text):
-        yield Secret(*found.span("value"), "seed_phrase")
+        yield from _seed_words(text, *found.span("value"))
+
+
+def _seed_words(text: str, start: int, end: int) -> Iterator[Secret]:
+    """Twelve words and more in a row that no sentence holds together."""
+    cuts = [(start, start), *(found.span() for found in _PROSE.finditer(text, start, end)), (end, end)]
+    for (_, begin), (stop, _) in pairwise(cuts):
+        if len(re.findall(r"[a-z]+", text[begin:stop], re.IGNORECASE)) >= 12:
+            yield Secret(begin, stop, "seed_phrase")
 
 
 def _merged(found: list[Secret]) -> list[Secret]:
@@ -179,7 +207,7 @@ def _trailing(value: str) -> int:
 def _like_a_value(value: str, *, password: bool, quoted: bool) -> bool:
     """Whether what stands behind a secret's name is a value and not prose, code or a placeholder."""
     value = value[: len(value) - _trailing(value)]
-    code = re.search(r"[()\[\]{}<>]|^\w+(?:\.[a-z]+)+$|^[$%@]\w+$", value)
+    code = re.search(r"[()\[\]{}<>]|^\w+(?:\.[a-z_]+)+$|^[$%@]\w+$", value)
     if len(value) < 4 or code or _PLACEHOLDER.match(value):
         return False
     digits = sum(c.isdigit() for c in value)
@@ -205,12 +233,23 @@ def _odd(value: str) -> bool:
     return letters and (any(c.isdigit() for c in value) or signs or any(c.isupper() for c in value[1:]))
 
 
+def _beside_value(value: str) -> bool:
+    """Whether a word right behind "password" is one: letters with digits, and no name that is written so."""
+    if len(value) < 6 or re.search(r"[/\\=:(){}\[\]<>]", value) or _PLACEHOLDER.match(value):
+        return False
+    lower, upper = any(c.islower() for c in value), any(c.isupper() for c in value[1:])
+    digits = sum(c.isdigit() for c in value)
+    if digits == 0 or not (lower or upper) or (digits == 1 and not (lower and upper)):
+        return False
+    return _NAMED_NUMBER.fullmatch(value) is None
+
+
 def _spoken_value(value: str, *, rest: str) -> bool:
     """Whether the word after "my password is" is the password itself."""
-    if value.lower() in _NOT_PASSWORDS or _PLACEHOLDER.match(value) or re.match(r"[a-z_.]+[(\[]", value):
+    if value.lower() in _NOT_PASSWORDS or _PLACEHOLDER.match(value) or _CALL.match(value):
         return False
     if any(c.isdigit() for c in value):
-        return re.fullmatch(r"\d{1,2}(?:[-–]\d{1,2})?\+?", value) is None
+        return re.fullmatch(r"\d{1,2}(?:[-–]\d{1,2})?[+%]?", value) is None
     if any(not c.isalnum() for c in value.strip("-'’")) and "-" not in value and "'" not in value and "’" not in value:
         return any(c.isalpha() for c in value)
     inner_capital = any(c.isupper() for c in value[1:]) and any(c.islower() for c in value)
