@@ -14,12 +14,15 @@ from rapidfuzz import process
 from recollect.clock import instant
 from recollect.errors import Conflict, InvalidInput, NotFound
 from recollect.ingest import validate
+from recollect.ingest.quarantine import quarantine
 from recollect.ingest.record import Indexer
+from recollect.ingest.secrets import redact
 from recollect.store import nouns
 from recollect.store.base import Answers, Change, RecordsById, RecordsByKey, RowDraft, UserStore
 from recollect.types import Memory, Record, RecordKind
 
 _KEPT = frozenset({"id", "seq", "version", "recorded_at", "retired", "retired_at", "tokens", "family"})
+_WORDS = frozenset({"text", "value"})
 _ADAPTERS: dict[type[Record], TypeAdapter[Any]] = {}
 
 
@@ -50,6 +53,20 @@ def changed(record: Record, changes: Mapping[str, Any]) -> Record:
     return _valid(cls, {**current, **changes})
 
 
+def kept(record: Record) -> Record:
+    """The record as it may be remembered: a secret is replaced by its kind, and an order that is not the application's own
+    waits for a review. A model or a tool may write by hand too."""
+    if not isinstance(record, Memory):
+        return replace(record, text=redact(record.text))
+    record = replace(record, text=redact(record.text), value=redact(record.value))
+    if record.origin == "application" or record.status != "ACTIVE":
+        return record
+    reason = quarantine(record.text, record.origin)
+    if reason is None:
+        return record
+    return replace(record, status="QUARANTINED", standing=False, pinned=False, reason=reason.kind)
+
+
 def row(record: Record, *, desk: Desk) -> RowDraft:
     """The version to write, counted and indexed."""
     return nouns.indexed(record, index=desk.indexer, now=desk.now)
@@ -60,7 +77,7 @@ async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any], *, id: st
 
     With an `id` of the caller's and no key, adding the same again changes nothing and gives the record as it is now.
     """
-    record = build(noun, values, record_id=id or desk.new_id(), now=desk.now)
+    record = kept(build(noun, values, record_id=id or desk.new_id(), now=desk.now))
     if id is not None and record.key is None:
         return await _add_once(desk, record, given=values)
     if record.key is None:
@@ -110,6 +127,8 @@ async def update(desk: Desk, record_id: str, changes: Mapping[str, Any]) -> Reco
             raise NotFound(f"there is nothing with the id {record_id!r} to update")
         before = nouns.record(found[0])
         after = changed(before, changes)
+        if not changes.keys().isdisjoint(_WORDS):
+            after = kept(after)
         return Change() if after == before else Change(records=(row(after, desk=desk),))
 
     await desk.store.write(decide, query)
