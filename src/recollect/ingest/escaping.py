@@ -16,12 +16,18 @@ __all__ = ["escaped", "safe"]
 
 _SQUARE: Final = "[［﹇⁅【〔〖〘〚⟦⟬❲⦋⦍⦏⸢⸤⌈⌊⎡⎣❴︹︻"
 _BRACKET: Final = re.compile(f"[{re.escape(_SQUARE)}]")
-_LINE: Final = re.compile(rf"(?m)^([^\w\n{re.escape(_SQUARE)}\\]*)([{re.escape(_SQUARE)}])(.{{0,40}})")
+_CLOSING: Final = "]］﹈⁆】〕〗〙〛⟧⟭❳⦌⦎⦐⸣⸥⌉⌋⎤⎦❵︺︼"
+_SLASHES: Final = "/\\／∕⁄╱⧸⟋"
+# A bracket is the first sign of a line but for what has no letters, and a title's first sign comes after it: behind spaces,
+# quotation marks, combining marks and further brackets, however many, as long as none of them closes.
+_LINE: Final = re.compile(
+    rf"(?m)^([^\w\n{re.escape(_SQUARE)}\\]*)"
+    rf"([{re.escape(_SQUARE)}](?:[^\w\n{re.escape(_CLOSING + _SLASHES)}]|_)*+)([^\n]?)"
+)
 _SIGNS: Final = b"/\\<[]"
 _COLON: Final = re.compile(r":\S")
 """Without one of these signs, a colon inside a word or `www`, an ASCII text holds neither a link nor a marker."""
 _SHORT: Final = 2_000
-_SLASHES: Final = frozenset("/\\∕⁄╱⧸⟋")
 
 
 def safe(text: str) -> str:
@@ -46,7 +52,7 @@ def escaped(text: str) -> str:
 
 
 def _guarded(line: re.Match[str]) -> str:
-    rest = unicodedata.normalize("NFKC", line[3]).lstrip(" \t*_~`\"'")
-    if rest and (rest[0] in _SLASHES or rest[0].isupper() or unicodedata.category(rest[0]) == "Lt"):
+    first = unicodedata.normalize("NFKC", line[3])[:1]
+    if first and (first in _SLASHES or first.isupper() or unicodedata.category(first) == "Lt"):
         return f"{line[1]}\\{line[2]}{line[3]}"
     return line[0]
