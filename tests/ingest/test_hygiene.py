@@ -91,6 +91,7 @@ def test_hidden_marks_go(text: str, seen: str) -> None:
         "می\u200cخواهم",
         "क्\u200dष",
         "ශ්\u200dරී",
+        "അവൻ, അവന്\u200d വന്നു",
     ],
 )
 def test_joiners_that_change_what_is_seen_stay(text: str) -> None:

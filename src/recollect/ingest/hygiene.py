@@ -7,7 +7,7 @@ turn enters.
 Rendering is the other edge. A language model reads code points that a person never sees, so a stored turn
 could carry orders in tag characters or reorder itself with bidi controls. `visible` takes out whatever has no
 glyph of its own and leaves only joiners that change how visible neighbours look: ZWJ and VS16 in emoji, ZWJ
-and ZWNJ between letters of scripts that join.
+and ZWNJ between letters of scripts that join, ZWJ behind the virama of an Indic letter.
 """
 
 import re
@@ -29,7 +29,7 @@ _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _SUSPECT: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _LINE_BREAKS: Final = frozenset("\x0b\x0c\r\x85\u2028\u2029")
 _ZWNJ, _ZWJ, _VS16 = "\u200c", "\u200d", "\ufe0f"
@@ -39,6 +39,7 @@ _JOINING: Final = re.compile(
     "\u08a0-\u08e1\u0900-\u0963\u0971-\u0dff\u1000-\u103f\u1050-\u109f\u1780-\u17b3\u17b6-\u17d3\u1820-\u18aa"
     "\u1b05-\u1b44\ufb50-\ufbb1\ufbd3-\ufd3d\ufe70-\ufefc]"
 )
+_VIRAMA: Final = frozenset("\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca")
 _PICTOGRAPH: Final = re.compile(
     "[\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f"
     "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
@@ -94,5 +95,8 @@ def _seen(mark: str, *, before: str, after: str) -> str:
     if mark == _ZWJ and (before == _VS16 or _PICTOGRAPH.match(before)) and _PICTOGRAPH.match(after):
         return mark
     if mark in (_ZWJ, _ZWNJ) and _JOINING.match(before) and _JOINING.match(after):
+        return mark
+    # Behind a virama it gives a letter another shape even at the end of a word, as in Malayalam's chillus.
+    if mark == _ZWJ and before in _VIRAMA:
         return mark
     return ""
