@@ -186,6 +186,17 @@ async def test_over_http_a_gateway_acts_for_the_user_it_names(service: Server, d
         assert (await plain.post("/mcp", json={})).status_code == httpx.codes.UNAUTHORIZED
 
 
+async def test_over_http_nobody_holds_a_stream_open(service: Server, data: str) -> None:
+    """No session is kept, so there is nothing to send later. Streams would each hold a turn, and two of them the service."""
+    ana = await token(data, user="ana")
+    bearer = {"Authorization": f"Bearer {ana}"}
+    async with httpx.AsyncClient(base_url=service.url, headers=bearer, timeout=30) as plain:
+        for _ in range(3):
+            async with plain.stream("GET", "/mcp", headers={"Accept": "text/event-stream"}) as answer:
+                assert answer.status_code == httpx.codes.METHOD_NOT_ALLOWED
+        assert (await plain.get("/v1/users/ana/turns")).status_code == httpx.codes.OK
+
+
 async def test_over_http_a_key_may_do_what_its_scopes_say(service: Server, data: str) -> None:
     reader = await token(data, user="ana", scopes=["read"])
     async with over_http(service.url, reader) as client:

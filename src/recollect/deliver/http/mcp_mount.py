@@ -26,7 +26,9 @@ def mount(app: FastAPI) -> AbstractAsyncContextManager[None]:
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     made.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
     manager = made.session_manager
-    app.router.routes.append(Route(PATH, endpoint=StreamableHTTPASGIApp(manager), include_in_schema=False))
+    # No stream to listen on: without sessions nothing would ever come, and each would hold a turn for as long as it is open.
+    endpoint = StreamableHTTPASGIApp(manager)
+    app.router.routes.append(Route(PATH, endpoint=endpoint, methods=["POST"], include_in_schema=False))
     return manager.run()
 
 
