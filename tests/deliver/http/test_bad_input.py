@@ -101,6 +101,8 @@ async def test_a_body_over_the_limit(tmp_path: Path, clock: FakeClock) -> None:
 
         assert (await http.post("/v1/turns", content=pieces(), headers=JSON)).status_code == 413
         assert (await http.post("/v1/users/ana/import", content=pieces())).status_code == 413
+        for path in ("/v1/users/ana/memories/import", "/v1/users/ana/turns/import"):
+            assert (await http.patch(path, content=pieces(), headers=JSON)).status_code == 413, path
         assert (await http.post("/v1/turns", json=TURN)).status_code == 200
 
 

@@ -8,13 +8,11 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.deliver.http import streams
 from recollect.deliver.http.failures import send_error
 from recollect.deliver.http.requests import ClientGone
 from recollect.errors import Overloaded, RecollectError, TooLarge, TooSlow
 from recollect.settings import Settings
-
-STREAMED = "/import"
-"""Paths that end so read their body themselves, piece by piece."""
 
 
 class Bodies:
@@ -31,7 +29,7 @@ class Bodies:
             return
         sending = self._deadline(send)
         headers = dict(scope["headers"])
-        if not _has_body(headers) or scope["path"].endswith(STREAMED):
+        if not _has_body(headers) or streams.is_import(scope["path"]):
             await self._app(scope, receive, sending)
             return
         body = bytearray()
