@@ -128,6 +128,26 @@ async def test_bodies_in_memory_are_bounded_over_all_requests(tmp_path: Path, cl
         assert (await http.post("/v1/turns", json={**TURN, "text": "x" * 200})).status_code == 200
 
 
+async def test_slow_imports_hold_up_nobody_else(tmp_path: Path, clock: FakeClock) -> None:
+    settings = QUICK.model_copy(update={"concurrency": 2, "patience_seconds": 0.1})
+    async with (
+        running(str(tmp_path / "m"), settings=settings, clock=clock) as service,
+        service.http(await service.key()) as http,
+    ):
+        arriving = asyncio.Event()
+
+        async def slowly() -> AsyncIterator[bytes]:
+            yield b" "
+            await arriving.wait()
+
+        slow = [asyncio.create_task(http.post("/v1/users/ana/import", content=slowly())) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        assert (await http.post("/v1/turns", json=TURN)).status_code == 200
+        assert (await http.get("/v1/users/ana/export")).status_code == 503
+        arriving.set()
+        assert [(await answer).status_code for answer in slow] == [422, 422]
+
+
 async def test_an_import_that_is_no_export(embedded: Running) -> None:
     async with embedded.http(await embedded.key()) as http:
         for content in (b"", b"{}", b"\xff\xff", b"not json\n", b'{"recollect": 1, "user": "ana"}\n'):

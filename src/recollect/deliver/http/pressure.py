@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.deliver.http import pages
+from recollect.deliver.http import pages, streams
 from recollect.deliver.http.failures import OPENAI_PATHS, send_error
 from recollect.deliver.http.gate import OPEN, SIGNED
 from recollect.deliver.http.metrics import Metrics
@@ -156,18 +156,21 @@ def _is_urgent(path: str) -> bool:
 
 class Pressure:
     """The layer that hands out turns. Requests that are passed on mostly wait for another server; how many of them run is
-    limited where they are passed on."""
+    limited where they are passed on. Exports and imports may wait for their client: they have turns of their own, so that
+    a slow one holds up others of its kind at most."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, metrics: Metrics) -> None:
         self._app = app
-        self._turns = Turns(settings.concurrency, waiting=settings.waiting, patience=settings.patience_seconds)
+        self._turns = _turns(settings)
+        self._streams = _turns(settings)
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_urgent(scope["path"]):
             await self._app(scope, receive, send)
             return
-        turn = await self._turns.take()
+        turns = self._streams if streams.is_stream(scope["path"]) else self._turns
+        turn = await turns.take()
         if turn is None:
             self._metrics.refused.labels("busy").inc()
             await send_error(Overloaded(), scope, send)
@@ -175,4 +178,8 @@ class Pressure:
         try:
             await self._app(scope, receive, send)
         finally:
-            self._turns.give(turn)
+            turns.give(turn)
+
+
+def _turns(settings: Settings) -> Turns:
+    return Turns(settings.concurrency, waiting=settings.waiting, patience=settings.patience_seconds)
