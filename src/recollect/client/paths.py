@@ -10,7 +10,8 @@ def of_user(user: str, *rest: str) -> str:
 
 
 def quoted(name: str) -> str:
-    return quote(name, safe="")
+    """The name as one step of a path. A step of dots alone would be taken out of the address before it is sent."""
+    return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:

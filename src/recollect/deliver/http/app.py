@@ -1,6 +1,6 @@
 """The application: routes of every noun behind the layers that every request passes.
 
-A request meets, in this order: its id, log line and metrics; the gate (key, rate); its body; its turn; the route.
+A request meets, in this order: its id, log line and metrics; its address; the gate (key, rate); its body; its turn; the route.
 """
 
 import asyncio
@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.responses import HTMLResponse
 from starlette.types import ASGIApp
 
@@ -17,6 +17,7 @@ from recollect.clock import Clock, system_clock
 from recollect.deliver import inspector
 from recollect.deliver.apikeys import Keys
 from recollect.deliver.http import failures, reference
+from recollect.deliver.http.addresses import Addresses, whole_names
 from recollect.deliver.http.bodies import Bodies
 from recollect.deliver.http.buckets import Buckets
 from recollect.deliver.http.channels import channels
@@ -94,6 +95,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=_life(lifespan),
+        dependencies=[Depends(whole_names)],
         responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
     )
     app.state.service = service
@@ -133,6 +135,7 @@ def _stack(app: FastAPI, service: Service) -> None:
         lambda inner: Pressure(inner, settings=settings, metrics=service.metrics),
         lambda inner: Bodies(inner, settings=settings),
         lambda inner: Gate(inner, doorman=doorman, buckets=buckets, metrics=service.metrics),
+        Addresses,
         lambda inner: Requests(inner, metrics=service.metrics, tracing=tracing()),
     )
     for layer in layers:

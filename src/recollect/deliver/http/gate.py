@@ -16,7 +16,7 @@ from recollect.deliver.apikeys import SCOPES, ApiKey, Keys, is_token
 from recollect.deliver.apikeys import Scope as Permission
 from recollect.deliver.http import pages
 from recollect.deliver.http.buckets import Buckets
-from recollect.deliver.http.failures import send_error
+from recollect.deliver.http.failures import BrokenRequest, send_error
 from recollect.deliver.http.metrics import Metrics
 from recollect.errors import AccessDenied, NotFound, NotPermitted, RateLimited, RecollectError
 
@@ -76,7 +76,7 @@ class Doorman:
         """Who sends these headers, or AccessDenied. A page's caller may hold the key in a cookie."""
         caller = await self.known(token_of(headers) or (pages.token_in(headers) if page else ""))
         acting = headers.get(ACTING_AS)
-        return caller if acting is None else caller.acting_as(unquote(acting.decode("latin-1")))
+        return caller if acting is None else caller.acting_as(_named(acting))
 
     async def known(self, token: str) -> Caller:
         """Whose key this is, or AccessDenied."""
@@ -116,7 +116,7 @@ class Gate:
         if scope["type"] == "http" and not is_open(scope["path"]):
             page = pages.is_page(scope["path"])
             try:
-                caller = await self._doorman.caller(dict(scope["headers"]), page=page)
+                caller = await self._doorman.caller(_headers(scope), page=page)
                 scope["state"]["caller"] = caller
                 self._buckets.take(caller.key, rate=caller.rate)
             except RecollectError as error:
@@ -132,6 +132,22 @@ class Gate:
 
 def is_open(path: str) -> bool:
     return path in OPEN or path in SIGNED or pages.is_open(path)
+
+
+def _headers(scope: Scope) -> Mapping[bytes, bytes]:
+    """The headers. One that says who is asking must be there once: which of two counts, nobody else on the way could know."""
+    for name in (ACTING_AS, b"authorization", b"x-api-key"):
+        if sum(given == name for given, _ in scope["headers"]) > 1:
+            raise BrokenRequest(f"The header {name.decode()} is there more than once.")
+    return dict(scope["headers"])
+
+
+def _named(user: bytes) -> str:
+    """The user that a gateway names. Letters that are not percent-encoded UTF-8 would make two names one."""
+    try:
+        return unquote(user.decode("ascii"), errors="strict")
+    except UnicodeDecodeError:
+        raise BrokenRequest(f"The header {ACTING_AS.decode()} is not percent-encoded UTF-8.") from None
 
 
 def token_of(headers: Mapping[bytes, bytes]) -> str:
