@@ -13,6 +13,8 @@ from recollect.errors import InvalidInput
 Clock = Callable[[], datetime]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+END = datetime(8000, 1, 1, tzinfo=UTC)
+"""Calendars end with 9999, and the times that texts speak of with 8999: before this there is room for "in a hundred years"."""
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -22,7 +24,7 @@ def system_clock() -> datetime:
 
 
 def instant(value: datetime, *, name: str = "at") -> datetime:
-    """`value` in UTC, or a clear error for a naive time or one before 1970."""
+    """`value` in UTC, or a clear error for a naive time, one before 1970 or one after 7999."""
     if value.tzinfo is None:
         raise InvalidInput(f"{name}={value!r} has no time zone; pass an aware datetime, such as one ending in Z")
     try:
@@ -31,6 +33,8 @@ def instant(value: datetime, *, name: str = "at") -> datetime:
         raise InvalidInput(f"{name}={value!r} cannot be expressed in UTC") from error
     if utc < EPOCH:
         raise InvalidInput(f"{name}={value!r} is before 1970, which is not supported")
+    if utc >= END:
+        raise InvalidInput(f"{name}={value!r} is after 7999, which is not supported")
     return utc
 
 

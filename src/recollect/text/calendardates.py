@@ -11,7 +11,7 @@ from recollect.text.holidays import holiday
 from recollect.text.numbers import number_at, ordinal_at, year_at
 
 __all__ = ["DAY", "LAST", "MONTHS", "NEXT", "CalendarReader", "Grain", "Span", "Tense"]
-__all__ += ["date", "midnight", "months_on", "on_day", "wall"]
+__all__ += ["date", "midnight", "months_on", "on_day", "time_on", "wall"]
 
 Grain = Literal["moment", "part", "day", "week", "month", "year", "range"]
 Tense = Literal["past", "future", "near"]
@@ -69,6 +69,12 @@ def date(year: int, month: int, day: int) -> datetime | None:
     if not (1 <= month <= 12 and 1000 <= year <= 8999) or not 1 <= day <= calendar.monthrange(year, month)[1]:
         return None
     return wall(year, month, day)
+
+
+def time_on(moment: datetime, time: timedelta) -> datetime:
+    """So much later, or earlier, as far as the calendar reaches."""
+    first, last = wall(1000, 1, 1), wall(8999, 12, 31)
+    return moment + min(max(time, first - moment), last - moment)
 
 
 def months_on(day: datetime, months: int) -> datetime:

@@ -18,6 +18,7 @@ from recollect.text.calendardates import (
     midnight,
     months_on,
     on_day,
+    time_on,
     wall,
 )
 from recollect.text.clocktimes import PARTS, Clock
@@ -117,7 +118,8 @@ class Reader(CalendarReader):
             if months is not None:
                 moment = months_on(moment, sign * round(min(count, 5000) * months))
             else:
-                moment += sign * timedelta(seconds=min(count, 1e5) * _SECONDS.get(unit, 86400))
+                seconds = min(count, 1e5) * _SECONDS.get(unit, 86400)
+                moment = time_on(moment, sign * timedelta(seconds=seconds))
         return moment
 
     def _counted(self, place: int) -> tuple[Span, int] | None:

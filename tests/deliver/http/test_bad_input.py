@@ -36,6 +36,7 @@ JSON = {"Content-Type": "application/json"}
         (json.dumps({**TURN, "surprise": 1}).encode(), 422),
         (json.dumps({**TURN, "at": "2026-03-02T09:00:00"}).encode(), 422),
         (json.dumps({**TURN, "at": "1960-03-02T09:00:00Z"}).encode(), 422),
+        (json.dumps({**TURN, "at": "9999-12-31T23:59:59Z"}).encode(), 422),
         (json.dumps({**TURN, "text": "x" * 1_000_001}).encode(), 422),
         (json.dumps([TURN] * 1_001).encode(), 422),
         (json.dumps([TURN, {**TURN, "text": ""}]).encode(), 422),
@@ -146,6 +147,28 @@ async def test_slow_imports_hold_up_nobody_else(tmp_path: Path, clock: FakeClock
         assert (await http.get("/v1/users/ana/export")).status_code == 503
         arriving.set()
         assert [(await answer).status_code for answer in slow] == [422, 422]
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12"])
+@pytest.mark.parametrize("at", [None, "1970-01-01T00:00:00Z", "7999-12-31T23:59:59Z"])
+async def test_no_time_is_too_far_to_be_spoken_of(embedded: Running, zone: str, at: str | None) -> None:
+    far = (
+        "2000 years and 99999 weeks ago",
+        "in 5000 years and 99999 weeks and 99999 weeks",
+        "99999 weeks and 99999 weeks ago",
+    )
+    async with embedded.http(await embedded.key()) as http:
+        await http.patch("/v1/users/ana", json={"zone": zone})
+        for words in far:
+            asked = {"user": "ana", "at": at}
+            turn = {**asked, "role": "user", "text": f"I promise to call Tom {words}"}
+            answers = [
+                await http.post("/v1/turns", json=turn),
+                await http.post("/v1/context", json={**asked, "message": f"What about {words}?"}),
+                await http.post("/v1/search", json={**asked, "query": f"Tom {words}"}),
+                await http.post("/v1/settle", params={"user": "ana"}),
+            ]
+            assert [answer.status_code for answer in answers] == [200] * 4, words
 
 
 async def test_an_import_that_is_no_export(embedded: Running) -> None:
