@@ -84,7 +84,7 @@ async def test_a_header_that_says_who_asks_is_there_once(embedded: Running) -> N
         for headers in ([*bearer, ana, ben], [*bearer, ana, ana], [*bearer, *bearer, ana]):
             answer = await http.post("/v1/search", json={"query": "secret"}, headers=headers)
             assert (answer.status_code, "secret of" in answer.text) == (400, False)
-        raw = [*bearer, ("X-Recollect-User", "jos\u00e9".encode())]
+        raw = [(name.encode(), value.encode()) for name, value in [*bearer, ("X-Recollect-User", "jos\u00e9")]]
         assert (await http.post("/v1/search", json={"query": "secret"}, headers=raw)).status_code == 400
         named = [*bearer, ("X-Recollect-User", quote("jos\u00e9"))]
         assert (await http.post("/v1/search", json={"query": "secret"}, headers=named)).status_code == 200
