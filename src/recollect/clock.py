@@ -24,7 +24,19 @@ def system_clock() -> datetime:
 
 
 def instant(value: datetime, *, name: str = "at") -> datetime:
-    """`value` in UTC, or a clear error for a naive time, one before 1970 or one after 7999."""
+    """When something happens, in UTC, or a clear error for a naive time, one before 1970 or one after 7999."""
+    utc = _utc(value, name=name)
+    if utc >= END:
+        raise InvalidInput(f"{name}={value!r} is after 7999, which is not supported")
+    return utc
+
+
+def bound(value: datetime, *, name: str) -> datetime:
+    """Until or since when something is meant, in UTC: people write the end of the calendar for "always"."""
+    return min(_utc(value, name=name), END)
+
+
+def _utc(value: datetime, *, name: str) -> datetime:
     if value.tzinfo is None:
         raise InvalidInput(f"{name}={value!r} has no time zone; pass an aware datetime, such as one ending in Z")
     try:
@@ -33,8 +45,6 @@ def instant(value: datetime, *, name: str = "at") -> datetime:
         raise InvalidInput(f"{name}={value!r} cannot be expressed in UTC") from error
     if utc < EPOCH:
         raise InvalidInput(f"{name}={value!r} is before 1970, which is not supported")
-    if utc >= END:
-        raise InvalidInput(f"{name}={value!r} is after 7999, which is not supported")
     return utc
 
 

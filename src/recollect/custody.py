@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from recollect.assemble import forgetting, retaining
 from recollect.assemble.forgetting import Receipt, Source, What
-from recollect.clock import instant
+from recollect.clock import bound
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest import editing, linking, retention
 from recollect.store.base import Scrubbed
@@ -65,7 +65,7 @@ class Custody(Workshop):
             entity=entity,
             lane=lane,
             persona=persona,
-            before=before and instant(before, name="before"),
+            before=before and bound(before, name="before"),
             source=Source.of(origin=origin, conversation=conversation, speaker=speaker),
             everything=everything,
         )

@@ -21,7 +21,7 @@ from recollect.assemble.assemble import assemble
 from recollect.assemble.diff import Difference, diff
 from recollect.assemble.recipe import Recipe
 from recollect.assemble.replaying import Trial
-from recollect.clock import Clock, instant, system_clock
+from recollect.clock import Clock, bound, instant, system_clock
 from recollect.custody import Custody
 from recollect.errors import InvalidInput
 from recollect.ids import new_id
@@ -226,8 +226,8 @@ class Recollect(Custody):
                 after=after,
                 limit=limit,
                 session=session,
-                since=since and instant(since, name="since"),
-                until=until and instant(until, name="until"),
+                since=since and bound(since, name="since"),
+                until=until and bound(until, name="until"),
                 persona=whose,
                 lane=where,
                 known=known,
@@ -316,7 +316,7 @@ class Recollect(Custody):
         """The newest snapshots, newest first, or those with these ids; `before` gives only those taken earlier."""
         await self.flush()
         query = (
-            SnapshotList(limit=limit, before=before and instant(before, name="before"))
+            SnapshotList(limit=limit, before=before and bound(before, name="before"))
             if ids is None
             else SnapshotsById(ids=tuple(ids))
         )

@@ -41,6 +41,7 @@ DAMAGE: dict[str, Callable[[list[Line]], None]] = {
     "a NUL": _turn(text="a\0b"),
     "half a character": _turn(text="\ud800"),
     "a time without an offset": _turn(at="2026-01-01T00:00:00"),
+    "a time that no zone has room for": _turn(at="9999-12-31T23:59:59+00:00"),
     "another number inside": _turn(seq=77),
     "a role that there is not": _turn(role="god"),
     "parts that there are not": _turn(parts=[{"kind": "hologram"}]),

@@ -115,6 +115,7 @@ async def test_tool_parts_are_kept_whole(memory: Recollect) -> None:
         ({"text": "a\x00b"}, "NUL"),
         ({"text": "a\ud800b"}, "surrogate"),
         ({"at": datetime(2026, 1, 1)}, "no time zone"),  # noqa: DTZ001 - that is the point
+        ({"at": datetime(9999, 12, 31, tzinfo=UTC)}, "after 7999"),
         ({"at": datetime(1969, 12, 31, tzinfo=UTC)}, "1970"),
         ({"role": "robot"}, "'robot'"),
         ({"user": ""}, "user"),
@@ -130,6 +131,16 @@ async def test_bad_input_is_a_clear_error_and_nothing_is_lost(
     assert [turn.text for turn in await memory.turns(user="ana")] == ["before"]
     await memory.record(said("after"))
     assert len(await memory.turns(user="ana")) == 2
+
+
+async def test_a_bound_may_be_the_end_of_the_calendar(memory: Recollect) -> None:
+    always = datetime.max.replace(tzinfo=UTC)
+    await memory.record(said("I live in Rome.", id="t1"))
+    assert [turn.id for turn in await memory.turns(user="ana", until=always)] == ["t1"]
+    await memory.remember(user="ana", text="Ana is kind.", valid_to=always)
+    context = await memory.context(user="ana", persona="nikita", message="What is Ana like?")
+    assert "Ana is kind." in context.system
+    assert (await memory.forget(user="ana", before=always)).turns == 1
 
 
 @pytest.mark.parametrize("user", ["../../etc/passwd", "a/b", "..", ".", "x" * 500, "ana\n", "Ána", "ana ", "ANA"])

@@ -14,7 +14,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from recollect.clock import Clock, instant
+from recollect.clock import Clock, bound
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest import validate
 
@@ -107,7 +107,7 @@ class Keys:
             label=label,
             rate=rate,
             created_at=self._clock(),
-            expires_at=expires_at and instant(expires_at, name="expires_at"),
+            expires_at=expires_at and bound(expires_at, name="expires_at"),
         )
         await self._put(key)
         return key, token

@@ -11,7 +11,7 @@ from typing import Any, cast
 from pydantic import TypeAdapter, ValidationError
 from rapidfuzz import process
 
-from recollect.clock import instant
+from recollect.clock import bound, instant
 from recollect.errors import Conflict, InvalidInput, NotFound
 from recollect.ingest import validate
 from recollect.ingest.quarantine import quarantine
@@ -181,7 +181,8 @@ def _valid(cls: type[Record], values: Mapping[str, Any]) -> Record:
     for name in ("at", "due", "valid_from", "valid_to"):
         value = cast(datetime | None, getattr(record, name))
         if value is not None:
-            record = replace(record, **{name: instant(value, name=name)})
+            checked = instant(value) if name == "at" else bound(value, name=name)
+            record = replace(record, **{name: checked})
     if isinstance(record, Memory):
         record = _consistent(record)
     return record

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from recollect.clock import END, EPOCH
 from recollect.errors import InvalidInput
 from recollect.store import nouns
 from recollect.store.base import LogEntry, Row
@@ -100,6 +101,8 @@ def _agree(entry: LogEntry) -> None:
         raise ValueError("an entry has a number from 1 and an id")
     if written is not None and ((written.seq, written.id) != (entry.seq, entry.id) or written.version < 1):
         raise ValueError("the entry and what it wrote have different numbers or ids")
+    if entry.turn is not None and not EPOCH <= entry.turn.at < END:
+        raise ValueError(f"at: {entry.turn.at} is not between 1970 and 7999")
     if entry.row is not None:
         if not isinstance(json.loads(entry.row.body), dict):
             raise TypeError("body: it is not an object")

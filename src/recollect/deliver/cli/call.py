@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
-from recollect.clock import instant
+from recollect.clock import bound
 from recollect.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -201,12 +201,12 @@ def command(function: Callable[Concatenate[Call, P], None]) -> Callable[..., Non
 
 
 def moment(value: str, *, name: str) -> datetime:
-    """An instant from its ISO form, or a clear error."""
+    """A time from its ISO form, or a clear error."""
     try:
         read = datetime.fromisoformat(value)
     except ValueError as error:
         raise InvalidInput(f"{name} {value!r} is not a time; write it as 2026-03-14T16:52:00Z") from error
-    return instant(read, name=name)
+    return bound(read, name=name)
 
 
 def _silent(done: int, total: int) -> None:
