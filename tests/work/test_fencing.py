@@ -35,3 +35,12 @@ async def test_a_cursor_that_moved_discards_the_effect(store: Store) -> None:
     [cursor] = (await user.read(Cursors()))[Cursors()]
     assert cursor.position == 1
     assert (await user.read(Head()))[Head()] == 0
+
+
+async def test_a_clock_that_went_back_holds_up_nobody(store: Store) -> None:
+    user = store.user(ANA)
+    mine = await leases.take(user, holder="a", now=moment(0) + timedelta(days=1))
+    assert mine is not None
+    assert await leases.take(user, holder="b", now=moment(0)) is not None
+    with pytest.raises(Fenced):
+        await leases.renew(user, mine, now=moment(0))

@@ -1,7 +1,8 @@
 """Who may run a user's work. A lease is one row in the user's own store, taken by compare-and-set under the user's lock.
 
 A worker that was paused beyond its lease cannot do harm: the next holder has a higher fence, and a step commits only if
-its own fence is still the newest.
+its own fence is still the newest. So a lease that ends later than any could that is taken now counts as expired: its holder's
+clock was ahead, or has gone back since, and the work would wait for as long.
 """
 
 from datetime import datetime, timedelta
@@ -20,7 +21,7 @@ async def take(store: UserStore, *, holder: str, now: datetime, duration: timede
     def decide(answers: Answers) -> Change:
         nonlocal taken
         current = answers[query]
-        if current is not None and current.expires > now and current.holder != holder:
+        if current is not None and current.holder != holder and now < current.expires <= now + 2 * duration:
             taken = None
             return Change()
         taken = Lease(holder=holder, fence=(current.fence if current else 0) + 1, expires=now + duration)
