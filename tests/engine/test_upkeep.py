@@ -131,6 +131,9 @@ async def test_a_user_who_cannot_be_read_keeps_nobody_waiting(tmp_path: Path, cl
         assert await memory.catalog.due(now=clock(), limit=9) == ()
         clock.tick(seconds=11)
         assert await memory.catalog.due(now=clock(), limit=9) == (UserKey("default", "ana"),), "tried again later"
+        await memory.record(Turn("bo", "user", "I love tea."))
+        await (await memory.worker()).sweep()
+        assert "Likes tea" in [m.text for m in await memory.memories(user="bo")], "nor in the slow round"
 
 
 async def test_work_goes_on_beside_an_application(tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ class Catalog(Protocol):
         """Users whose hint is due, the longest waiting first."""
         ...
 
-    async def users(self, tenant: str | None = None) -> tuple[UserKey, ...]:
-        """Every user that has a store (the slow sweep, doctor, copy)."""
+    async def users(self, tenant: str | None = None, *, readable: bool = False) -> tuple[UserKey, ...]:
+        """Every user that has a store (the slow sweep, doctor, copy). One that is damaged is an error, or with `readable` left
+        out and logged, for whoever works for the others."""
         ...

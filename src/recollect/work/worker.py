@@ -145,7 +145,7 @@ class Worker(Generic[S]):
 
     async def sweep(self) -> int:
         """Settles every user: the slow way that finds work whose hint was lost. How many pieces were done."""
-        settled = [await self._visit(key) for key in await self._store.catalog.users()]
+        settled = [await self._visit(key) for key in await self._store.catalog.users(readable=True)]
         return sum(each.done for each in settled if each is not None)
 
     async def _visit(self, key: UserKey) -> Settled | None:

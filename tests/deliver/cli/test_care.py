@@ -127,6 +127,14 @@ def test_doctor_names_the_damage(writer: CommandLine) -> None:
     assert "Traceback" not in outcome.err
 
 
+def test_doctor_names_a_user_who_cannot_be_read(writer: CommandLine) -> None:
+    [file] = [path for path in writer.data.rglob("*.db") if path.parent != writer.data]
+    file.write_bytes(b"this is no database" * 500)
+    outcome = writer("doctor", "--json")
+    assert outcome.code == 1
+    assert [file.name in c["detail"] for c in outcome.json["checks"] if c["verdict"] == "failed"] == [True]
+
+
 @pytest.mark.parametrize(
     ("count", "words"),
     [(0, "0 bytes"), (999, "999 bytes"), (1_500, "1.5 kB"), (2_000_000, "2.0 MB"), (5 * 10**12, "5.0 TB")],

@@ -21,6 +21,8 @@ from recollect.errors import RecollectError, StoreReadOnly
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from recollect.sync import Recollect
+
 Verdict = Literal["ok", "degraded", "failed"]
 
 SAMPLES = 9
@@ -129,6 +131,7 @@ def _store(call: Call) -> Iterator[Check]:
     try:
         with call.memory() as memory:
             health = memory.health()
+            unreadable = _unreadable(memory)
     except StoreReadOnly as error:
         yield Check(name="store", verdict="failed", detail=str(error))
         return
@@ -137,8 +140,17 @@ def _store(call: Call) -> Iterator[Check]:
         return
     yield Check(name="store", verdict="ok", detail=f"{health.backend} {health.version}, schema {health.schema}")
     yield Check(name="size", verdict="ok", detail=f"{health.users:,} users, {size(health.bytes)}")
-    for problem in health.problems:
+    for problem in (*health.problems, *unreadable):
         yield Check(name="store", verdict="failed", detail=problem)
+
+
+def _unreadable(memory: "Recollect") -> tuple[str, ...]:
+    """The first user whose memory cannot be opened: damaged, or encrypted and without its key."""
+    try:
+        memory.users()
+    except RecollectError as error:
+        return (f"{type(error).__name__}: {error}",)
+    return ()
 
 
 def _redis(call: Call) -> Iterator[Check]:

@@ -172,16 +172,17 @@ class SqliteCatalog:
 
         return await self._in_thread(work)
 
-    async def users(self, tenant: str | None = None) -> tuple[UserKey, ...]:
+    async def users(self, tenant: str | None = None, *, readable: bool = False) -> tuple[UserKey, ...]:
         def work() -> tuple[UserKey, ...]:
-            keys = (self._name(path) for path in self._layout.all_users())
+            name = self._name_if_readable if readable else self._name
+            keys = map(name, self._layout.all_users())
             mine = (key for key in keys if key is not None and tenant in (None, key.tenant))
             return tuple(sorted(mine, key=lambda key: (key.tenant, key.user)))
 
         return await self._in_thread(work)
 
     def _name_if_readable(self, path: Path) -> UserKey | None:
-        """Whose file this is; None for a damaged one as well, so that its hint holds up nobody else's."""
+        """Whose file this is; None for a damaged one as well, so that it holds up nobody else's work."""
         try:
             return self._name(path)
         except StoreCorrupt as error:
