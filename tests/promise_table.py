@@ -18,6 +18,8 @@ import pytest
 
 _FAULT = re.compile(r"test_f(\d\d)_")
 _BACKEND = re.compile(r"\[(?:.*-)?(sqlite|postgres)(?:-.*)?\]")
+_SERVERS = frozenset({"postgres_url", "second_postgres_url", "own_server"})
+"""Fixtures of tests that are only about the server's store."""
 PROPERTY = "promise"
 TRIED = "tried"
 
@@ -44,9 +46,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         return
     given: dict[str, Any] = dict(marker.kwargs) if marker else {}
     name = str(marker.args[0]) if marker else f"F{int(fault[1]) if fault else 0}"
-    item.user_properties.append(
-        (PROPERTY, [name, given.get("tries", 1), bool(given.get("control")), bool(given.get("pure"))])
-    )
+    store = "" if given.get("pure") else _store(item)
+    item.user_properties.append((PROPERTY, [name, given.get("tries", 1), bool(given.get("control")), store]))
+
+
+def _store(item: pytest.Item) -> str:
+    if found := _BACKEND.search(item.nodeid):
+        return found[1]
+    fixtures: list[str] = getattr(item, "fixturenames", [])
+    return "postgres" if "postgres" in item.nodeid or _SERVERS.intersection(fixtures) else "sqlite"
 
 
 @pytest.fixture
@@ -63,15 +71,14 @@ def lines(reports: Iterable[pytest.TestReport]) -> dict[str, Line]:
     """The table's lines by promise; a control is a line of its own."""
     table: dict[str, Line] = {}
     for report in reports:
-        found = cast("tuple[str, int, bool, bool] | None", dict(report.user_properties).get(PROPERTY))
+        found = cast("tuple[str, int, bool, str] | None", dict(report.user_properties).get(PROPERTY))
         if found is None or (report.when != "call" and not (report.when == "setup" and not report.passed)):
             continue
-        name, tries, is_control, is_pure = found
+        name, tries, is_control, store = found
         tries = sum(n for key, n in report.user_properties if key == TRIED and isinstance(n, int)) or tries
         line = table.setdefault(f"{name} (control: must be noticed)" if is_control else name, Line())
-        backend = _BACKEND.search(report.nodeid)
-        if not is_pure:
-            line.stores.add(backend[1] if backend else "postgres" if "postgres" in report.nodeid else "sqlite")
+        if store:
+            line.stores.add(store)
         line.tests += 1
         line.tries += 0 if report.skipped else tries
         line.skipped += report.skipped
