@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from recollect import Recollect, Turn
+from recollect.errors import StoreUnavailable
+from recollect.recall.searching import UserRecall
 from recollect.store.catalog import UserKey
 
 
@@ -41,3 +43,19 @@ async def test_when_the_catalog_is_lost_the_conversation_is_still_there(tmp_path
     assert "a retired diver" not in context.system
     [warning] = context.warnings
     assert warning.startswith("personas could not be read")
+
+
+@pytest.mark.req("R1.10")
+async def test_without_recall_the_conversation_is_still_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise StoreUnavailable("the index cannot be read")
+
+    await told(tmp_path)
+    async with Recollect(tmp_path) as memory:
+        monkeypatch.setattr(UserRecall, "recall", fails)
+        context = await memory.context(user="ana", persona="nikita", message="Where do I live?")
+        [snapshot] = await memory.snapshots(user="ana")
+    assert [message["content"] for message in context.history] == ["I live in Austin."]
+    assert "a retired diver" in context.system
+    assert context.warnings == ("recall failed: the index cannot be read",)
+    assert "recall failed" in repr(snapshot)
