@@ -159,6 +159,17 @@ async def test_columns_are_sealed_and_everything_works(own_server: PostgresServe
     assert answers[0] == answers[1]
 
 
+async def test_a_sealed_database_is_left_alone_without_its_keys(
+    postgres_url: str, tmp_path: Path, clock: FakeClock
+) -> None:
+    async with Recollect(postgres_url, clock=clock, master_key=MASTER, keys=tmp_path / "keys") as memory:
+        await memory.remember(user="ana", text="Likes tea")
+    with pytest.raises(StoreError, match="encrypted"):
+        await Recollect(postgres_url, clock=clock).open()
+    async with Recollect(postgres_url, clock=clock, master_key=MASTER, keys=tmp_path / "keys") as memory:
+        assert [memory.text for memory in await memory.memories(user="ana")] == ["Likes tea"]
+
+
 def test_a_change_of_the_master_key_that_is_cut_short_is_finished(tmp_path: Path) -> None:
     names = [f"{number:032x}" for number in range(4)]
     old, new = (Keyring(tmp_path / "keys", master=master_key(key)) for key in (MASTER, OTHER))

@@ -17,7 +17,7 @@ def connect(url: str, *, keyring: "Keyring | None" = None) -> Store:
     if url.startswith(("postgresql://", "postgres://")):
         from recollect.store.postgres import PostgresStore
 
-        return PostgresStore(url) if keyring is None else _sealed(PostgresStore(url), keyring)
+        return PostgresStore(url) if keyring is None else _sealed(PostgresStore(url, is_sealed=True), keyring)
     if "://" in url:
         raise InvalidInput(f"{url.split('://', maxsplit=1)[0]!r} is not a store; pass a folder or postgresql://…")
     from recollect.store.sqlite import SqliteStore

@@ -14,6 +14,7 @@ from hashlib import blake2b
 
 from recollect.clock import system_clock
 from recollect.errors import Conflict
+from recollect.store import mark
 from recollect.store.base import (
     Answers,
     Blobs,
@@ -82,6 +83,8 @@ async def _copy_documents(source: Catalog, target: Catalog) -> int:
     """All versions in their order; those that are there already are left alone."""
     count = 0
     for tenant, kind in await source.kinds():
+        if kind == mark.KIND:
+            continue
         for newest in await source.documents(tenant, kind):
             there = await target.versions(tenant, kind, newest.name)
             wanted = await source.versions(tenant, kind, newest.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pglast import parse_sql
 
 from tests.deliver.cli.running import ANA, CommandLine
@@ -42,3 +43,22 @@ def test_the_schema_is_sql(fresh: CommandLine) -> None:
     assert "create_distributed_table" not in one
     assert "citus.shard_count = 32" in cluster
     assert cluster.count("create_distributed_table") == cluster.count("colocate_with") + 1
+
+
+def test_a_copy_encrypts_and_decrypts(
+    fresh: CommandLine, tmp_path: Path, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh.done("record", "I start at Acme on Monday!", *ANA)
+    assert fresh("copy", str(fresh.data), store_url, "--plain", "source").code != 0, "without a master key"
+    monkeypatch.setenv("RECOLLECT_MASTER_KEY", "0f" * 32)
+    monkeypatch.setenv("RECOLLECT_KEYS", str(tmp_path / "keys"))
+    back = str(tmp_path / "back")
+    assert fresh.done("copy", str(fresh.data), store_url, "--plain", "source", "--json").json["users"] == 1
+    assert "Acme" in fresh.done("turns", *ANA, "--data", store_url).out
+    assert fresh.done("copy", store_url, back, "--plain", "target", "--json").json["users"] == 1
+    monkeypatch.delenv("RECOLLECT_MASTER_KEY")
+    monkeypatch.delenv("RECOLLECT_KEYS")
+    assert "Acme" in fresh.done("turns", *ANA, "--data", back).out
+    refused = fresh("turns", *ANA, "--data", store_url)
+    assert refused.code == 1
+    assert "master key" in refused.err

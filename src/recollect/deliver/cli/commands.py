@@ -439,7 +439,10 @@ COMMANDS: tuple[Command, ...] = (
         topic="Care",
         run=moving_stores.copy,
         examples=("recollect copy ./memories ./copied",),
-        sketches=("recollect copy ./memories postgresql://recollect@127.0.0.1/memories",),
+        sketches=(
+            "recollect copy ./memories postgresql://recollect@127.0.0.1/memories",
+            "recollect copy ./memories ./encrypted --plain source",
+        ),
     ),
     Command(
         name="schema",

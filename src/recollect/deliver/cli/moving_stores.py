@@ -1,7 +1,7 @@
 """Commands between stores: copy one into another, put a backup back into a database, the schema of a sharded cluster."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,17 +11,22 @@ from recollect.errors import Conflict, InvalidInput, NotFound
 if TYPE_CHECKING:
     from recollect.store.base import Store
 
+Side = Literal["source", "target"]
+
 
 def copy(
     call: Call,
     *,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A folder or a database.")],
     target: Annotated[str, typer.Argument(metavar="TARGET", help="Another one; it may hold an earlier copy.")],
+    plain: Annotated[
+        Side | None, typer.Option("--plain", help="With a master key: the one of the two that is not encrypted.")
+    ] = None,
 ) -> None:
     """Copy all users and documents into another store, and verify that both agree.
 
     Safe while the source is in use. Run it again to continue one that was interrupted, or to catch up with what was written
-    since.
+    since. With `--plain source` and a master key the copy is encrypted, with `--plain target` it no longer is.
     """
     import asyncio
 
@@ -34,9 +39,12 @@ def copy(
         raise NotFound(f"there is no memory in {source!r}")
     if source == target:
         raise InvalidInput("source and target are the same place")
+    if plain is not None and call.at_rest()["master_key"] is None:
+        raise InvalidInput("--plain is for a copy with a master key: set RECOLLECT_MASTER_KEY_FILE")
 
     async def run() -> Copied:
-        here, there = _connected(call, source), _connected(call, target)
+        here = _connected(call, source, plain=plain == "source")
+        there = _connected(call, target, plain=plain == "target")
         await here.open()
         try:
             await there.open()
@@ -57,10 +65,12 @@ def copy(
     )
 
 
-def _connected(call: Call, url: str) -> "Store":
+def _connected(call: Call, url: str, *, plain: bool) -> "Store":
     from recollect import store
 
     at_rest = call.at_rest()
+    if plain:
+        return store.connect(url)
     keyring = store.open_keyring(url, master=at_rest["master_key"], folder=at_rest["keys"])
     return store.connect(url, keyring=keyring)
 

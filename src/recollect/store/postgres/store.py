@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from recollect.errors import StoreError
+from recollect.store import mark
 from recollect.store.base import Health, Scrubbed
 from recollect.store.catalog import UserKey
 from recollect.store.postgres import backup as backups
@@ -26,12 +27,16 @@ class PostgresStore:
     """Many users' memories in one database.
 
     `pool_size` is the number of connections of this process; `patience` the seconds that a call waits for a
-    free connection, for a user's lock, or for a server that is being restarted.
+    free connection, for a user's lock, or for a server that is being restarted. `is_sealed` says that whoever opens it
+    seals users' texts and has the keys.
     """
 
-    def __init__(self, url: str, *, pool_size: int = POOL_SIZE, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, url: str, *, pool_size: int = POOL_SIZE, patience: float = PATIENCE, is_sealed: bool = False
+    ) -> None:
         self._connections = Connections(url, pool_size=pool_size, patience=patience)
         self._catalog = PostgresCatalog(self._connections)
+        self._is_sealed = is_sealed
 
     @property
     def catalog(self) -> PostgresCatalog:
@@ -42,6 +47,11 @@ class PostgresStore:
             with clear_errors(self._connections.settings):
                 await migrate(connection)
         await self._connections.open()
+        try:
+            await (mark.put if self._is_sealed else mark.refuse)(self._catalog)
+        except StoreError:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         await self._connections.close()
