@@ -40,6 +40,8 @@ ISOLATION = "tests/promises/test_isolation.py::test_no_user_ever_sees_another_on
 SQL = "src/recollect/store/postgres/queries"
 BYTES = "tests/store/sqlite/test_forgotten_bytes.py"
 SCRUB = "tests/store/postgres/test_scrubbing.py::test_nothing_of_what_was_erased_is_left"
+CURSORS, FENCING = "src/recollect/work/cursors.py", "tests/work/test_fencing.py"
+SUBJECTS, ROUTES = "src/recollect/deliver/http/subjects.py", "tests/deliver/http/test_access.py"
 NO_WALL = ("src/recollect/store/postgres/layout.py", r'_MINE = "user_id = .*"', '_MINE = "true"')
 
 MUTATIONS = (
@@ -152,6 +154,18 @@ MUTATIONS = (
         "True",
         ["tests/promises/test_forgetting.py::test_a_delivery_that_comes_again_does_not_bring_it_back"],
     ),
+    Mutation(
+        "what was forgotten in a context under way",
+        "src/recollect/assemble/replaying.py",
+        r"if name not in hidden",
+        "if True",
+        ["tests/promises/test_forgetting.py::test_a_context_under_way_does_not_write_it_back"],
+    ),
+    Mutation("the fence of a lost lease", CURSORS, r"leases\.check\(answers\[held\], lease\)", "pass", [FENCING]),
+    Mutation("the check of a moved cursor", CURSORS, r"_check\(answers\[current\], cursor\)", "pass", [FENCING]),
+    Mutation("the user of a key (service)", SUBJECTS, r"if caller\.user not in \(None, name\)", "if False", [ROUTES]),
+    Mutation("the scope of a key (service)", SUBJECTS, r"    caller\.must\(scope\)\n    name", "    name", [ROUTES]),
+    Mutation("the tenant of a key (service)", SUBJECTS, r"memory\(caller\.tenant\)", 'memory("default")', [ROUTES]),
 )
 
 
