@@ -106,7 +106,7 @@ class Custody(Workshop):
             )
             if receipt is not None:
                 if receipt.what == forgetting.EVERYTHING:
-                    await linking.unlink_all(self._store.catalog, key)
+                    await self._forget_user(key)
                 done[key.user] = receipt
                 self._recaller.forget(key)
                 await self._noted("restore", key, receipt)

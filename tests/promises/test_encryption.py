@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree
 
 import psycopg
 import pytest
@@ -66,6 +67,21 @@ async def test_destroying_a_key_forgets_the_user_in_backups_too(tmp_path: Path, 
     async with Recollect(restored, clock=clock, master_key=MASTER, keys=keys) as memory:
         assert await memory.users() == ["user1"]
         assert WORDS[1] in (await shown(memory, "user1", query="sister")).casefold()
+
+
+async def test_forgetting_again_destroys_a_key_that_came_back(tmp_path: Path, clock: FakeClock) -> None:
+    folder, keys, ledger = tmp_path / "memories", tmp_path / "keys", tmp_path / "forgotten.jsonl"
+    async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys, forgotten=ledger) as memory:
+        await _two_lives(memory, clock)
+    copytree(folder, tmp_path / "old")
+    copytree(keys, tmp_path / "old keys")
+    async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys, forgotten=ledger) as memory:
+        await memory.forget(user="user0", everything=True)
+    old = Recollect(tmp_path / "old", clock=clock, master_key=MASTER, keys=tmp_path / "old keys", forgotten=ledger)
+    async with old:
+        assert [*await old.forget_again()] == ["user0"]
+        assert await old.users() == ["user1"]
+    assert len(list((tmp_path / "old keys").iterdir())) == 1
 
 
 async def test_a_memory_whose_keys_are_not_there_is_left_alone(tmp_path: Path, clock: FakeClock) -> None:
