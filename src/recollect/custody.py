@@ -72,6 +72,8 @@ class Custody(Workshop):
         await self.flush()
         key, now = UserKey(self._tenant, user), self._clock()
         counted = await forgetting.forget(self._user(user), what, indexer=self._indexer(), now=now, dry_run=True)
+        if everything:
+            counted = replace(counted, links=await linking.count(self._store.catalog, key))
         if dry_run:
             return counted
         # Noted outside the memory first: whatever happens from here on, no old backup brings it back.

@@ -120,6 +120,7 @@ class Receipt:
     turns: int = 0
     records: dict[str, int] = field(default_factory=dict[str, int])
     snapshots: int = 0
+    links: int = 0
     hashes: tuple[str, ...] = ()
     dry_run: bool = False
 

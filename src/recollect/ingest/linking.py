@@ -38,6 +38,14 @@ async def unlink(catalog: Catalog, tenant: str, channel: str, external_id: str) 
     return await catalog.delete(tenant, KIND, _name(tenant, channel, external_id))
 
 
+async def count(catalog: Catalog, key: UserKey) -> int:
+    """How many links to this user there are."""
+    links, before = 0, None
+    while found := await catalog.last(key.tenant, KIND, limit=_AT_ONCE, before=before, about=key.user):
+        links, before = links + len(found), found[-1].name
+    return links
+
+
 async def unlink_all(catalog: Catalog, key: UserKey) -> int:
     """Removes every link to this user; how many there were."""
     removed = 0

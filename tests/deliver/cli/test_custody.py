@@ -63,6 +63,15 @@ def test_each_way_to_forget(writer: CommandLine, what: tuple[str, ...]) -> None:
     assert _turns(writer) == before - receipt["turns"]
 
 
+def test_a_user_of_whom_only_links_are_known_can_be_forgotten(fresh: CommandLine) -> None:
+    fresh.done("user", "bo", "--link", "telegram:42")
+    assert "would forget 1 link" in fresh.done("forget", "--user", "bo", "--everything", "--dry-run").out
+    assert fresh("user", "--resolve", "telegram:42").code == 0
+    assert "forgot 1 link" in fresh.done("forget", "--user", "bo", "--everything", "--yes").out
+    assert fresh("user", "--resolve", "telegram:42").code == 1
+    assert fresh("forget", "--user", "bo", "--everything", "--yes").code == 2, "there is nothing left"
+
+
 def test_retention_is_shown_set_tried_and_done(writer: CommandLine) -> None:
     assert writer.done("retention").out.strip() == "everything is kept until it is forgotten"
     writer.done("retention", "turn=30", "snapshot=7")

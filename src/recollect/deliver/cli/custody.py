@@ -158,7 +158,7 @@ def _time(value: str | None) -> datetime | None:
 
 def _words(receipt: "Receipt") -> str:
     """A receipt as a person says it."""
-    counts = {"turn": receipt.turns, **receipt.records, "snapshot": receipt.snapshots}
+    counts = {"turn": receipt.turns, **receipt.records, "snapshot": receipt.snapshots, "link": receipt.links}
     said = [f"{count:,} {_plural(noun, count)}" for noun, count in counts.items() if count]
     if not said:
         raise InvalidInput("there is nothing to forget by that name")
