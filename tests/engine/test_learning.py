@@ -355,6 +355,14 @@ async def test_a_user_who_was_loaded_goes_on_learning(
     assert "Works at Acme" in [m.text for m in await memory.memories(user="bo")]
 
 
+async def test_a_user_who_writes_every_day_is_curated_too(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
+    for text in ("I love jazz.", "I love tea.", "I love hiking.", "Good morning!"):
+        await talk.user_says(text)
+        clock.tick(hours=12)
+        await talk.settle()
+    assert await texts(memory) == ["Likes jazz. Likes tea. Likes hiking."]
+
+
 async def test_facts_that_came_out_of_a_fold_are_folded_again(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
     for _ in range(2):
         await talk.user_says("I love jazz.", "I love tea.", "I love hiking.")

@@ -16,11 +16,10 @@ from recollect.store import nouns
 from recollect.store.base import Answers, Change, RecordList
 from recollect.types import Memory
 from recollect.work.cursors import Effect
-from recollect.work.overview import Overview
+from recollect.work.overview import LAST_RUN, Overview
 from recollect.work.worker import Job, Step
 
 NAME = "curate"
-EVERY = timedelta(days=1)
 LOOKED_AT = 2_000
 ENDED = timedelta(days=30)
 FADES = timedelta(days=90)
@@ -29,11 +28,7 @@ FADES = timedelta(days=90)
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
     """Once a day, if anything was written since."""
     del services
-    cursor = view.cursors.get(NAME)
-    if view.head <= (cursor.position if cursor else 0) or view.newest is None:
-        return {}
-    last = cursor.body.get("last_run_at") if cursor else None
-    return {NAME: datetime.fromisoformat(str(last)) + EVERY if last else view.newest.recorded_at + EVERY}
+    return {NAME: view.once_a_day(NAME)} if view.oldest is not None and view.head > view.position(NAME) else {}
 
 
 async def run(job: Job[Services]) -> Effect:
@@ -48,7 +43,7 @@ async def run(job: Job[Services]) -> Effect:
         changed = [again.following(memory, earlier) for memory in curated(memories, now=job.now)]
         return Change(records=tuple(nouns.indexed(m, index=job.services.indexer, now=job.now) for m in changed))
 
-    body = {"last_run_at": job.now.isoformat(), "memory_count": len(active)}
+    body = {LAST_RUN: job.now.isoformat(), "memory_count": len(active)}
     return Effect(position=job.view.head, queries=(listed, folds), decide=decide, body=body)
 
 

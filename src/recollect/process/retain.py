@@ -11,11 +11,10 @@ from recollect.errors import StoreUnavailable
 from recollect.process.services import Receipts, Services
 from recollect.store.base import Answers, Change, Erasure, SnapshotList, StoredSnapshot, UserStore
 from recollect.work.cursors import Effect
-from recollect.work.overview import Overview
+from recollect.work.overview import LAST_RUN, Overview
 from recollect.work.worker import Job, Step
 
 NAME = "receipts"
-EVERY = timedelta(days=1)
 KEPT = timedelta(days=30)
 NEWEST = 1_000
 PAGE = 100
@@ -33,11 +32,9 @@ class Outrun(StoreUnavailable):
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
     """Once a day, if anything was said since."""
-    cursor = view.cursors.get(NAME)
     if services.receipts is None or view.newest is None or view.newest.place <= view.position(NAME):
         return {}
-    last = cursor.body.get("last_run_at") if cursor else None
-    return {NAME: datetime.fromisoformat(str(last)) + EVERY if last else view.newest.recorded_at + EVERY}
+    return {NAME: view.once_a_day(NAME)}
 
 
 async def run(job: Job[Services]) -> Effect:
@@ -59,7 +56,7 @@ async def run(job: Job[Services]) -> Effect:
             old.append(snapshot)
         if thin > DONE or len(old) == BATCH:
             break
-    body = {"last_run_at": job.now.isoformat()}
+    body = {LAST_RUN: job.now.isoformat()}
     if not old:
         return Effect(position=newest.place, body=body)
     latest = SnapshotList(limit=MEANWHILE)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from recollect import keys
 from recollect.store import nouns
@@ -19,6 +19,9 @@ from recollect.store.base import (
 )
 from recollect.types import Profile, Session, StoredTurn
 
+DAY = timedelta(days=1)
+LAST_RUN = "last_run_at"
+"""Where the cursor of a daily step notes when it ran."""
 LOOKED_AT = 200
 """How many of the newest sessions are looked at; an older one that is still open is closed on a later visit."""
 
@@ -31,6 +34,7 @@ class Overview:
     head: int
     zone: str
     cursors: Mapping[str, Cursor]
+    oldest: StoredTurn | None
     newest: StoredTurn | None
     open_sessions: tuple[Session, ...]
     """Each with its last activity, as far as the persona's newest turn tells it."""
@@ -47,14 +51,21 @@ class Overview:
     def position(self, cursor: str) -> int:
         return _position(self.cursors, cursor)
 
+    def once_a_day(self, cursor: str) -> datetime:
+        """A day after the step's last run, the first time after the first turn: however often somebody writes, it comes."""
+        last = self.cursors[cursor].body.get(LAST_RUN) if cursor in self.cursors else None
+        if last:
+            return datetime.fromisoformat(str(last)) + DAY
+        return (self.oldest.recorded_at if self.oldest else self.now) + DAY
+
 
 async def overview(store: UserStore, *, now: datetime) -> Overview:
     head, current = Head(), Cursors()
     profile = RecordsById(ids=(keys.PROFILE,))
-    newest = Window(persona=ANY, lane=ANY, limit=1)
+    oldest, newest = TurnList(limit=1), Window(persona=ANY, lane=ANY, limit=1)
     latest = RecordList(noun="session", limit=LOOKED_AT)
     opened = RecordList(noun="session", statuses=("open",), limit=LOOKED_AT)
-    answers = await store.read(head, current, profile, newest, latest, opened)
+    answers = await store.read(head, current, profile, oldest, newest, latest, opened)
     sessions = nouns.records(answers[opened], Session)
     personas = dict.fromkeys(row.persona for row in (*answers[latest], *answers[opened]))
     windows = {persona: Window(persona=persona, lane=ANY, limit=1) for persona in personas}
@@ -70,6 +81,7 @@ async def overview(store: UserStore, *, now: datetime) -> Overview:
         head=answers[head],
         zone=profiles[0].zone if profiles else "UTC",
         cursors=cursors,
+        oldest=answers[oldest][0] if answers[oldest] else None,
         newest=answers[newest][-1] if answers[newest] else None,
         open_sessions=tuple(_active(session, tails[windows[session.persona]]) for session in sessions),
         tails={persona: tails[query][-1] for persona, query in windows.items() if tails[query]},
