@@ -82,3 +82,16 @@ async def test_the_current_message_is_left_out_of_the_window_either_way(memory: 
     after = await memory.context(user="ana", persona="coach", turn=turn_id)
     assert before.messages == after.messages
     assert [entry["content"] for entry in after.messages] == ["shall we?", "yes"]
+
+
+async def test_a_session_of_a_tools_turns_alone_counts_them_when_it_is_closed(
+    memory: Recollect, clock: FakeClock
+) -> None:
+    for number in range(2):
+        await memory.record(Turn("ana", "system", f"The door opened {number} times.", persona="coach"))
+        clock.tick(minutes=1)
+    clock.tick(hours=1)
+    await memory.settle(user="ana")
+    [session] = await memory.sessions(user="ana")
+    [_, last] = await memory.turns(user="ana")
+    assert (session.status, session.turn_count, session.last_activity) == ("closed", 2, last.at)

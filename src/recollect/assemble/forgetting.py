@@ -18,6 +18,7 @@ from recollect import keys
 from recollect.assemble import snapshot
 from recollect.assemble.resting import STAYS, Fall, fall
 from recollect.errors import InvalidInput, NotFound
+from recollect.ids import derived_id
 from recollect.ingest.record import Indexer
 from recollect.ingest.validate import optional_name
 from recollect.process import learn
@@ -159,14 +160,16 @@ async def forget_named(
     cursors, cached, leased = Cursors(), Notes(prefix=""), CurrentLease()
     taken = SnapshotList(limit=ALL)
     sessions = _sessions(turns)
+    told = RecordsById(ids=tuple(derived_id("episode", name) for name in sessions), history=True)
     shown = await _showing(store, named.says)
+    once = await _naming(store, named, resting)
     receipt: Receipt | None = None
 
     def decide(answers: Answers) -> Change:
         nonlocal receipt
         remembered = [record for query in live for record in nouns.all_records(answers[query])]
-        fallen = (*nouns.all_records(answers[resting]), *named.touched)
-        lost = fall(turns, named.records, fallen, remembered)
+        fallen = (*nouns.all_records((*answers[resting], *answers[told])), *named.touched)
+        lost = fall(turns, named.records, fallen, remembered, once=once)
         emptied = {name for name, query in sessions.items() if not _others(answers[query], ids)}
         gone = {*lost.gone, *emptied}
         loose = {*shown, *snapshot.message_names(turn.text for turn in turns)}
@@ -203,7 +206,7 @@ async def forget_named(
             lease=_fence(answers[leased], now=now),
         )
 
-    queries: tuple[Query[object], ...] = (resting, *live, cursors, cached, leased, taken, *sessions.values())
+    queries: tuple[Query[object], ...] = (resting, told, *live, cursors, cached, leased, taken, *sessions.values())
     await store.write(decide, *queries)
     assert receipt is not None, "write calls the decision or raises"
     return receipt
@@ -366,6 +369,15 @@ async def _log(store: UserStore) -> list[LogEntry]:
         found += entries
         query = replace(query, after=entries[-1].seq)
     return found
+
+
+async def _naming(store: UserStore, named: Named, resting: RecordsBySource) -> list[Record]:
+    """Versions, old ones too, of memories and entities, if an entity goes that they may name."""
+    known = (*named.records, *named.touched, *nouns.all_records((await store.read(resting))[resting]))
+    if not any(isinstance(record, Entity) for record in known):
+        return []
+    rows = [entry.row for entry in await _log(store) if entry.row is not None]
+    return nouns.all_records([row for row in rows if row.noun in ("memory", "entity")])
 
 
 async def _showing(store: UserStore, says: Callable[[str], bool] | None) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 A record goes when a turn it rests on goes, even if other turns say the same: its words may be those of the forgotten turn.
 The other turns are then read again, so what they state by themselves is remembered still. A summary goes when it covers
-a forgotten turn, whether or not it says on which sentence it rests. What hangs on a record goes with it: the episode of an
-event, the thought about a loop, the fold that repeats a fact, the name that nobody else has said.
+a forgotten turn, whether or not it says on which sentence it rests; so does the episode of its session, whose topics are drawn
+from all turns. What hangs on a record goes with it: the episode of an event, the thought about a loop, the fold that repeats a
+fact, the name that nobody else has said.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,14 +33,23 @@ class Fall:
 
 
 def fall(
-    turns: Sequence[StoredTurn], named: Sequence[Record], resting: Sequence[Record], live: Sequence[Record]
+    turns: Sequence[StoredTurn],
+    named: Sequence[Record],
+    resting: Sequence[Record],
+    live: Sequence[Record],
+    *,
+    once: Sequence[Record] = (),
 ) -> Fall:
     """All that goes with these turns and records. `resting` are the versions, old ones too, that name one of the turns as
-    a source; `live` is everything that is remembered now."""
+    a source or tell its session; `live` is everything that is remembered now; `once` are versions, old ones too, of
+    memories and entities, for what was merged and split goes on naming the others."""
     said = {text for turn in turns for text in (turn.text, *_returned(turn)) if text}
     gone = {record.id: record for record in (*resting, *named) if record in named or record.noun not in STAYS}
     gone |= {record.id: record for record in live if isinstance(record, Summary) and _covers(record, turns)}
     gone |= {record.id: record for record in live if isinstance(record, Progress) and _holds(record, said)}
+    lost = [record for record in gone.values() if isinstance(record, Entity)]
+    newest = {record.id: record for record in once}
+    gone |= {record.id: newest[record.id] for record in once if record.id not in gone and _named_one(record, lost)}
     chosen = {record.id for record in named}
     _spread(gone, live, chosen=chosen)
     forgotten = {turn.id for turn in turns}
@@ -121,6 +131,13 @@ def _hangs(record: Record, gone: Mapping[str, Record], *, chosen: set[str]) -> b
 def _repeats(memory: Memory, gone: Iterable[Record]) -> bool:
     """Whether this is a fold that says again what goes."""
     return any(isinstance(other, Memory) and fold_of(other) == memory.id for other in gone)
+
+
+def _named_one(version: Record, lost: Sequence[Entity]) -> bool:
+    """Whether a version of a memory or an entity refers to one of these entities, and not by its own words."""
+    if isinstance(version, Entity):
+        return any(entity.key in (version.merged_into, *version.apart_from) for entity in lost if entity.key)
+    return isinstance(version, Memory) and any(_only_named(version, entity) for entity in lost)
 
 
 def _only_named(memory: Memory, entity: Entity) -> bool:

@@ -42,7 +42,9 @@ async def run(job: Job[Services]) -> Effect:
     answers = await job.store.read(listed, current, opened)
     turns = tuple(turn for turn in answers[listed] if turn.role in ("user", "assistant"))
     if not turns:
-        return _effect(job, replace(session, status="closed", ended_at=job.now, last_activity=session.at))
+        last = max((turn.at for turn in answers[listed]), default=session.at)
+        counted = len(answers[listed])
+        return _effect(job, replace(session, status="closed", ended_at=job.now, last_activity=last, turn_count=counted))
     loops = nouns.records(answers[opened], Loop)
     digest = await job.services.summarising(job.cursor.attempts)(
         Task(

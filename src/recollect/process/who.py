@@ -83,8 +83,10 @@ async def split(
     about, episodes = _naming((_ref(one),))
     answers = await store.read(about, episodes)
     rows = (*nouns.records(answers[about], Memory), *nouns.records(answers[episodes], Episode))
-    said = TurnsById(ids=tuple(dict.fromkeys(source for record in rows for source in record.sources)))
+    said = TurnsById(ids=tuple(dict.fromkeys(source for record in (*rows, one) for source in record.sources)))
     turns = {turn.id: turn for turn in (await store.read(said))[said]}
+    # The name rests on the turns that use it, and is forgotten with them.
+    using = tuple(source for source in one.sources if source in turns and _says(turns[source].text, name))
     moving = {r.id for r in rows if (r.id in memories if memories is not None else _about(r, turns, name, one.label))}
     both = RecordsById(ids=(one.id,))
     there = RecordsByKey(noun="entity", keys=(ref,))
@@ -93,7 +95,12 @@ async def split(
         [kept] = nouns.records(answers[both], Entity)
         found = nouns.records(answers[there], Entity)
         base = found[0] if found else Entity(id=derived_id("entity", ref), key=ref, label=name, type=one.type, at=now)
-        apart = replace(base, merged_into=None, apart_from=_joined(base.apart_from, (_ref(kept),)))
+        apart = replace(
+            base,
+            merged_into=None,
+            apart_from=_joined(base.apart_from, (_ref(kept),)),
+            sources=_joined(base.sources, using),
+        )
         renamed = {_ref(kept): ref}
         changed: list[Record] = [
             replace(
