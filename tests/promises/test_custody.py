@@ -131,3 +131,15 @@ async def test_what_is_held_back_waits_for_a_person(memory: Recollect) -> None:
 def test_files_with_finds_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(WORD.title())
     assert files_with([WORD], tmp_path) == ["a"]
+
+
+async def test_what_outlived_its_turn_is_in_the_replay(memory: Recollect, clock: FakeClock) -> None:
+    await memory.record(Turn("ana", "user", "I live in Austin.", persona="nikita"))
+    await memory.settle(user="ana")
+    clock.tick(days=2)
+    await memory.set_retention(turn=1)
+    assert (await memory.retain())["ana"].turns == 1
+    given = await memory.context(user="ana", persona="nikita", message="where do I live?")
+    assert "Lives in Austin" in given.system
+    again = await memory.replay(user="ana", snapshot=given.snapshot)
+    assert (again.system, again.messages, again.warnings) == (given.system, given.messages, given.warnings)

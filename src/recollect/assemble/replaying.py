@@ -16,6 +16,7 @@ from recollect.store.base import (
     Change,
     Erased,
     Head,
+    Log,
     Query,
     RecordsById,
     Scope,
@@ -24,8 +25,10 @@ from recollect.store.base import (
     TurnsById,
     UserStore,
 )
+from recollect.store.codec import erased_name
 from recollect.types import Context, StoredTurn
 
+ALL = 1_000_000
 LOG = logging.getLogger("recollect.snapshots")
 
 
@@ -50,26 +53,31 @@ async def keep(store: UserStore, made: Assembled, recipe: Recipe, material: Mate
 
 async def _keep(store: UserStore, made: Assembled, recipe: Recipe, material: Material) -> None:
     """What was forgotten after the context had read it is not written back. An id that was erased once may have been
-    learnt again before: then a version is there that the context could know."""
+    learnt again before: then a version is there that the context could know. And a turn may have been over its time before:
+    then what was learnt from it is shown, and was not forgotten."""
     head, erased = Head(), Erased(ids=tuple({name for item in made.items for name in (item.id, *item.sources)}))
     before = await store.read(head, erased)
     if before[head] < made.known:
         return  # The whole user was forgotten.
     suspected = tuple(before[erased])
     turns, records = TurnsById(ids=suspected, history=True), RecordsById(ids=suspected, history=True)
+    since = Log(after=made.known, limit=ALL)
 
     def decide(answers: Answers) -> Change:
         if answers[head] < made.known:
             return Change()
-        versions = (*answers[turns], *answers[records]) if suspected else ()
-        gone = answers[erased] - {version.id for version in versions if version.seq <= made.known}
+        gone = answers[erased]
+        if suspected:
+            lately = {entry.id for entry in answers[since] if entry.op == "erase"}
+            there = {one.id for one in (*answers[turns], *answers[records]) if one.seq <= made.known}
+            gone = {name for name in gone - there if erased_name(name) in lately}
         stored, blobs = snapshot.taken(made, recipe, material)
         hidden = frozenset(snapshot.blobs_of(stored, gone) if gone else ())
         stored = (snapshot.unnamed(stored, gone) if gone else None) or stored
         return Change(snapshots=(stored,), blobs={name: text for name, text in blobs.items() if name not in hidden})
 
-    versions: tuple[Query[object], ...] = (turns, records) if suspected else ()
-    await store.write(decide, head, erased, *versions)
+    closer: tuple[Query[object], ...] = (turns, records, since) if suspected else ()
+    await store.write(decide, head, erased, *closer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
