@@ -391,6 +391,28 @@ async def test_an_older_backup_does_not_bring_it_back(tmp_path: Path, clock: Fak
 
 
 @pytest.mark.promise("forgotten: does not come back")
+async def test_an_older_backup_does_not_bring_it_back_if_the_clock_went_back(tmp_path: Path, clock: FakeClock) -> None:
+    """What was recorded while the clock was ahead is later than the moment at which it was forgotten."""
+    folder, backups = tmp_path / "memories", (tmp_path / "before", tmp_path / "after")
+    async with Recollect(folder, clock=clock) as memory:
+        for number, name in enumerate(("Zanzibar", "Zelda")):
+            said = f"My sister is called {name}. I live in Austin."
+            await memory.record(Turn("ana", "user", said, id=f"t{number}", persona=PERSONA))
+        await memory.settle(user="ana")
+        await memory.backup(backups[0])
+        clock.tick(hours=-2)
+        await memory.forget(user="ana", turn="t0")
+        await memory.settle(user="ana")
+        await memory.backup(backups[1])
+    for backup in backups:
+        async with Recollect(backup, clock=clock) as memory:
+            await memory.forget_again(folder / "forgotten.jsonl")
+            await memory.settle(user="ana")
+            assert "zanzibar" not in (await shown(memory, "ana", query="sister")).casefold()
+            assert "Lives in Austin" in [m.text for m in await memory.memories(user="ana")], "the other turn says so"
+
+
+@pytest.mark.promise("forgotten: does not come back")
 async def test_an_older_backup_of_postgres_does_not_bring_it_back(
     postgres_url: str, second_postgres_url: str, tmp_path: Path, clock: FakeClock
 ) -> None:

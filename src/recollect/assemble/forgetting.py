@@ -216,17 +216,25 @@ async def again(
     store: UserStore, lines: Sequence[tuple[datetime, frozenset[str]]], *, indexer: Indexer, now: datetime
 ) -> Receipt | None:
     """Forgets what was forgotten before, in a memory that was restored from a time when it was still there: per moment,
-    the ids with these hashes, or with none everything. What was written after that moment stays. None: nothing to do."""
+    the ids with these hashes, or with none everything. What was written after that moment stays: the log says so where it
+    knows of the erasure, the clock where a new life of the user began since. None: nothing to do."""
     if not lines:
         return None
-    turns = [entry.turn for entry in await _log(store) if entry.turn is not None]
+    log = await _log(store)
+    turns = [entry.turn for entry in log if entry.turn is not None]
     records = [record for noun in nouns.NOUNS for record in await all_records(store, noun)]
     ends = [at for at, hashes in lines if not hashes]
     if ends and turns and all(turn.recorded_at <= max(ends) for turn in turns):
         return await _wipe(store, now=now, dry_run=False)
+    erased = {entry.id for entry in log if entry.op == "erase"}
+    ended = max((place for place, (_, hashes) in enumerate(lines) if not hashes), default=-1)
+    since = frozenset[str]().union(*(hashes for _, hashes in lines[ended + 1 :])) - erased
 
     def was_forgotten(name: str, recorded_at: datetime | None) -> bool:
-        return any(recorded_at is not None and recorded_at <= at and erased_name(name) in names for at, names in lines)
+        known = erased_name(name)
+        return known in since or any(
+            recorded_at is not None and recorded_at <= at and known in names for at, names in lines
+        )
 
     gone = tuple(turn for turn in turns if was_forgotten(turn.id, turn.recorded_at))
     ids = {turn.id for turn in gone}
