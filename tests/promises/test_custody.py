@@ -143,3 +143,17 @@ async def test_what_outlived_its_turn_is_in_the_replay(memory: Recollect, clock:
     assert "Lives in Austin" in given.system
     again = await memory.replay(user="ana", snapshot=given.snapshot)
     assert (again.system, again.messages, again.warnings) == (given.system, given.messages, given.warnings)
+
+
+async def test_the_work_goes_on_over_what_outlived_its_turn(memory: Recollect, clock: FakeClock) -> None:
+    """The spine is told of memories, whose turns may be over their time."""
+    for text in ("I live in Austin.", "My sister Zelda plays the oboe.", "I love hiking.", "I need to buy milk."):
+        await memory.record(Turn("ana", "user", text))
+    await memory.settle(user="ana")
+    clock.tick(days=2)
+    await memory.set_retention(turn=1, summary=1)
+    await memory.retain()
+    await memory.record([Turn("ana", "user", f"I walked {number} miles.") for number in range(25)])
+    settled = (await memory.settle(user="ana"))["ana"]
+    assert settled.failed == 0, await memory.work_status(user="ana")
+    assert await memory.summaries(user="ana", kind="spine")

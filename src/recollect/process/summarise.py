@@ -5,7 +5,7 @@ with its cursor. Under the lock it looks again whether those turns still exist: 
 start over rather than write it back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -63,11 +63,13 @@ def version(
     )
 
 
-def unless_forgotten(summary: Summary, check: TurnsById, answers: Answers, before: RecordsById) -> None:
-    """Every turn that this version is the first to rest on must still be there. One that the version before rests on may
-    be over its time; had it been forgotten, that version would be gone as well."""
+def unless_forgotten(
+    summary: Summary, check: TurnsById, answers: Answers, before: RecordsById, *, told: Iterable[str] = ()
+) -> None:
+    """Every turn that this version is the first to rest on must still be there. One that the version before rests on, or one
+    of the records that it was `told` of, may be over its time; had it been forgotten, they would be gone as well."""
     found = {turn.id for turn in answers[check]}
-    carried = {source for row in answers[before] if row.id == summary.id for source in row.sources}
+    carried = {source for row in answers[before] if row.id in {summary.id, *told} for source in row.sources}
     if any(source not in found and source not in carried for source in summary.sources):
         raise Forgotten
 
@@ -257,7 +259,8 @@ async def _spine(job: Job[Services]) -> Effect:
         )
     )
     summary = version(previous, kind="spine", key=keys.SPINE, digest=digest, turns=turns)
-    return _written(job, replace(summary, messages=len(turns)), position=turns[-1].place, body=counted)
+    told = tuple(row.id for row in (*answers[facts], *answers[loops]))
+    return _written(job, replace(summary, messages=len(turns)), position=turns[-1].place, body=counted, told=told)
 
 
 def _live(answers: Answers, query: RecordsByKey) -> Summary | None:
@@ -265,14 +268,20 @@ def _live(answers: Answers, query: RecordsByKey) -> Summary | None:
     return found[-1] if found else None
 
 
-def _written(job: Job[Services], *summaries: Summary, position: int, body: Mapping[str, Json] | None = None) -> Effect:
+def _written(
+    job: Job[Services],
+    *summaries: Summary,
+    position: int,
+    body: Mapping[str, Json] | None = None,
+    told: tuple[str, ...] = (),
+) -> Effect:
     checks = tuple(TurnsById(ids=summary.sources) for summary in summaries)
 
-    before = RecordsById(ids=tuple(summary.id for summary in summaries))
+    before = RecordsById(ids=(*(summary.id for summary in summaries), *told))
 
     def decide(answers: Answers) -> Change:
         for summary, check in zip(summaries, checks, strict=True):
-            unless_forgotten(summary, check, answers, before)
+            unless_forgotten(summary, check, answers, before, told=told)
         return Change(records=tuple(nouns.indexed(s, index=job.services.indexer, now=job.now) for s in summaries))
 
     queries: tuple[Query[object], ...] = (*checks, before)
