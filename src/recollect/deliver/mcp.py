@@ -39,6 +39,8 @@ class Owner:
     user: str
     persona: str | None = None
     lane: str | None = None
+    forgot: Callable[[], None] | None = None
+    """Called when something was forgotten, for what is kept ready outside the memory."""
 
 
 Bind = Callable[[object, Need], Owner]
@@ -160,6 +162,8 @@ def _writing(made: MCPServer[Any], bind: Bind) -> None:
                 receipt = await owner.memory.forget(user=owner.user, turn=id)
             else:
                 receipt = await owner.memory.forget(user=owner.user, memory=id)
+            if owner.forgot is not None:
+                owner.forgot()
         removed: dict[str, Json] = json.loads(plain.text(receipt))
         return removed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ import httpx
 import pytest
 
 from recollect import Turn
+from recollect.deliver.http.pages import COOKIE
 from recollect.deliver.http.routes.webhooks import CALL_HEADER, CALLER_HEADER, SECRET_HEADER
 from recollect.deliver.telegram import SECRET_HEADER as TELEGRAM_HEADER
 from recollect.deliver.voice import lookups, signatures
@@ -392,3 +394,97 @@ async def test_a_number_that_is_linked_means_that_user_from_then_on(open_lines: 
         await memory.link("ana", "phone", "+1")
         await line.refresh()
         assert "plugh" in (await ring(http, number="+1")).text, "linked by another process, seen by the refreshing"
+
+
+async def said_by(open_lines: Running, text: str, *, user: str = "ana") -> str:
+    """One turn of a user whose number is linked."""
+    await open_lines.memory.link(user, "phone", NUMBER)
+    (turn,) = await open_lines.memory.record(Turn(user, "user", text, persona="nikita", at=open_lines.clock()))
+    return turn
+
+
+@pytest.mark.parametrize("way", ["inspector", "mcp"])
+async def test_what_was_forgotten_in_the_inspector_or_by_a_tool_is_not_said_either(
+    open_lines: Running, way: str
+) -> None:
+    turn = await said_by(open_lines, "My cat is called Xyzzy.")
+    key = await open_lines.key(user="ana", scopes=("read", "write", "forget"))
+    lifespan = open_lines.app.router.lifespan_context(open_lines.app)
+    async with lifespan, open_lines.http(key, Accept="application/json") as http:
+        assert "Xyzzy" in (await ring(http)).text
+        if way == "mcp":
+            call = {"name": "forget", "arguments": {"id": turn, "kind": "turn"}}
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+            assert (await http.post("/mcp", json=body)).status_code == 200
+        else:
+            http.cookies.set(COOKIE, key)
+            del http.headers["Authorization"]
+            page = await http.get("/inspect/memory", params={"user": "ana"})
+            token = re.search(r'name="form_token" value="(\w+)"', page.text)
+            assert token is not None
+            filled = {"form_token": token[1], "user": "ana", "what": "turn", "id": turn}
+            assert (await http.post("/inspect/memory/forget", data=filled)).status_code == 200
+        assert await open_lines.memory.turns(user="ana") == []
+        assert "Xyzzy" not in (await ring(http)).text
+
+
+async def test_a_prompt_that_was_being_made_does_not_bring_back_what_was_forgotten(
+    open_lines: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither for a ring that waits for it, which is answered with what is left, nor for the next one."""
+    line = open_lines.app.state.channels.line
+    turn = await said_by(open_lines, "My cat is called Xyzzy.")
+    await said_by(open_lines, "My dog is called Plugh.")
+    read, go_on, context = asyncio.Event(), asyncio.Event(), line._memory.context
+
+    async def wait(**asked: Any) -> object:
+        built = await context(**asked)
+        read.set()
+        await go_on.wait()
+        return built
+
+    monkeypatch.setattr(line._memory, "context", wait)
+    async with open_lines.http(await open_lines.key()) as http:
+        for begin in (lambda: ring(http), line.refresh):
+            read.clear()
+            go_on.clear()
+            under_way = asyncio.create_task(begin())
+            await read.wait()
+            assert (await http.delete(f"/v1/users/ana/turns/{turn}")).status_code == 200
+            go_on.set()
+            await under_way
+            answer = (await ring(http)).text
+            assert ("Xyzzy" in answer, "Plugh" in answer) == (False, True)
+            turn = await said_by(open_lines, "My cat is called Xyzzy.")
+
+
+async def test_whoever_was_forgotten_and_is_back_is_not_known_by_the_number(open_lines: Running) -> None:
+    line = open_lines.app.state.channels.line
+    await said_by(open_lines, "My cat is called Xyzzy.")
+    async with open_lines.http(await open_lines.key()) as http:
+        for forget in (
+            lambda: http.delete("/v1/users/ana"),
+            lambda: open_lines.memory.forget(user="ana", everything=True),
+        ):
+            assert "Xyzzy" in (await ring(http)).text
+            await forget()
+            await open_lines.memory.record(Turn("ana", "user", "My dog is called Plugh.", persona="nikita"))
+            await line.refresh()
+            assert (await ring(http)).json()["dynamic_variables"]["known_caller"] == "false"
+            await open_lines.memory.forget(user="ana", everything=True)
+            await said_by(open_lines, "My cat is called Xyzzy.")
+
+
+async def test_a_prompt_ends_with_its_user_even_if_as_much_was_said_since(open_lines: Running) -> None:
+    """Forgotten by another process; the log's head alone is the same as before."""
+    line = open_lines.app.state.channels.line
+    await said_by(open_lines, "My cat is called Xyzzy.")
+    async with open_lines.http(await open_lines.key()) as http:
+        assert "Xyzzy" in (await ring(http)).text
+        before = await open_lines.memory.head(user="ana")
+        await open_lines.memory.forget(user="ana", everything=True)
+        await said_by(open_lines, "My dog is called Plugh.")
+        assert await open_lines.memory.head(user="ana") == before
+        await line.refresh()
+        answer = (await ring(http)).text
+        assert ("Xyzzy" in answer, "Plugh" in answer) == (False, True)

@@ -4,6 +4,7 @@ Every request stands alone (no MCP session is kept), so any process of the servi
 """
 
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import cast
 
 from fastapi import FastAPI
@@ -12,7 +13,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.routing import Route
 
-from recollect.deliver.http.subjects import subject_of
+from recollect.deliver.http.channels import Channels
+from recollect.deliver.http.subjects import caller_of, subject_of
 from recollect.deliver.mcp import Need, Owner, server
 from recollect.errors import AccessDenied
 
@@ -36,5 +38,7 @@ def by_key(request: object, need: Need) -> Owner:
     """The user of the key, or the one the gateway acts for."""
     if not isinstance(request, Request):
         raise AccessDenied
-    subject = subject_of(cast(Request, request), user=None, scope=need)
-    return Owner(memory=subject.memory, user=subject.user)
+    asked = cast(Request, request)
+    subject = subject_of(asked, user=None, scope=need)
+    forgot = partial(Channels.of(asked).forgot, tenant=caller_of(asked).tenant, user=subject.user)
+    return Owner(memory=subject.memory, user=subject.user, forgot=forgot)

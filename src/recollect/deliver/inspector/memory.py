@@ -10,9 +10,10 @@ from fastapi.responses import RedirectResponse, Response
 
 from recollect import keys, pages
 from recollect.deliver.http import paging
+from recollect.deliver.http.channels import Channels
 from recollect.deliver.http.pages import ROOT
 from recollect.deliver.http.service import Service
-from recollect.deliver.http.subjects import Subject, subject_of
+from recollect.deliver.http.subjects import Subject, caller_of, subject_of
 from recollect.deliver.inspector.charts import Span, Timeline
 from recollect.deliver.inspector.conversation import personas
 from recollect.deliver.inspector.graph import graph
@@ -129,6 +130,7 @@ async def forget(request: Request) -> Response:
         entity=name if what == "entity" else None,
         turn=name if what == "turn" else None,
     )
+    Channels.of(request).forgot(tenant=caller_of(request).tenant, user=subject.user)
     template = "receipt.html" if is_piece(request) else "receipt_page.html"
     return page(request, template, user=subject.user, receipt=receipt, tab="facts", tabs=TABS, more=None)
 

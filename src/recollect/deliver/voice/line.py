@@ -67,6 +67,8 @@ class Line:
         self._kept: OrderedDict[str, Kept] = OrderedDict()
         self._users: dict[str, str] = {}
         self._preparing: dict[str, asyncio.Task[None]] = {}
+        self._reading: dict[str, set[object]] = {}
+        """Prompts that are being made, by user. One that is not in here any more was made of something that was forgotten."""
 
     async def ring(self, caller: str | None) -> Spoken:
         """What to tell the platform about this caller, at once."""
@@ -134,8 +136,9 @@ class Line:
     def drop(self, user: str) -> None:
         """Something of this user was forgotten: nothing that was made before is said again."""
         self._kept.pop(user, None)
-        if user in self._preparing:
-            self._preparing[user].cancel()
+        self._reading.pop(user, None)
+        for caller in [caller for caller, known in self._users.items() if known == user]:
+            del self._users[caller]  # The link may have gone as well.
 
     def linked(self, caller: str) -> None:
         """This number means somebody else from now on."""
@@ -156,11 +159,18 @@ class Line:
         """Makes those prompts anew whose users were written to by anybody, or whose day is over."""
         now = self._clock()
         for user, kept in list(self._kept.items()):
-            if now >= kept.prompt.valid_until or await self._memory.head(user=user) != kept.head:
+            if now >= kept.prompt.valid_until or not await self._is_current(user, kept):
                 await self._again(user)
         for caller, user in list(self._users.items()):
-            if user not in self._kept or (user.startswith(PHONE) and await self._owner(caller) != user):
+            if user not in self._kept or await self._owner(caller) != user:
                 self._users.pop(caller, None)
+
+    async def _is_current(self, user: str, kept: Kept) -> bool:
+        """Whether nothing was written since. The head alone does not tell: somebody who was forgotten altogether and is back
+        may have said as much as before. The prompt's snapshot is gone then."""
+        if await self._memory.head(user=user) != kept.head:
+            return False
+        return bool(await self._memory.snapshots(user=user, ids=[kept.prompt.snapshot or ""]))
 
     async def settled(self) -> None:
         """Returns when no prompt is being made."""
@@ -186,14 +196,30 @@ class Line:
 
     async def _prepare(self, user: str) -> None:
         """Makes the user's prompt, kept from now on; there is none of somebody of whom nothing is known."""
-        head = await self._memory.head(user=user)
-        if head == 0:
+        kept = await self._made(user)
+        if kept is None:
             self._kept.pop(user, None)
             return
-        self._kept[user] = Kept(prompt=await self._render(user), head=head)
+        self._kept[user] = kept
         self._kept.move_to_end(user)
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
+
+    async def _made(self, user: str) -> Kept | None:
+        """The user's prompt of now. When something is forgotten meanwhile, it is made once more from what is left."""
+        reading = object()
+        self._reading.setdefault(user, set()).add(reading)
+        try:
+            head = await self._memory.head(user=user)
+            kept = Kept(prompt=await self._render(user), head=head) if head else None
+            if reading in self._reading.get(user, ()):
+                return kept
+        finally:
+            others = self._reading.get(user, set())
+            others.discard(reading)
+            if not others:
+                self._reading.pop(user, None)
+        return await self._made(user)
 
     async def _render(self, user: str) -> CachedPrompt:
         now = self._clock()
