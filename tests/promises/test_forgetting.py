@@ -307,6 +307,31 @@ async def test_a_context_under_way_does_not_write_it_back(
         assert await other.users() == ([] if "everything" in what else ["ana"])
 
 
+@pytest.mark.promise("forgotten: does not come back")
+async def test_a_context_under_way_is_not_written_to_somebody_who_is_back(
+    store_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As much was said since as before, under the same ids: the head of the log alone would not tell."""
+    keep, forgotten = replaying.keep, asyncio.Event()
+
+    async def late(*args: Any) -> None:
+        await forgotten.wait()
+        await keep(*args)
+
+    monkeypatch.setattr(replaying, "keep", late)
+    async with Recollect(store_url, clock=clock) as memory, Recollect(store_url, clock=clock) as other:
+        await _said(memory, "My sister is called Zanzibar.", "I work at Acme.")
+        await memory.context(user="ana", persona=PERSONA, message="what about my sister?")
+        before = await other.head(user="ana")
+        await other.forget(user="ana", everything=True)
+        await _said(other, "Hello.", "I live in Austin.")
+        assert await other.head(user="ana") == before
+        forgotten.set()
+        await memory.flush()
+        assert "Zanzibar" not in await shown(other, "ana", query="sister")
+        assert await other.snapshots(user="ana") == []
+
+
 async def test_what_was_learnt_again_is_in_the_replay(memory: Recollect, clock: FakeClock) -> None:
     await _said(memory, "I live in Austin.", "As I said: I live in Austin.")
     await memory.settle(user="ana")

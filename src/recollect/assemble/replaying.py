@@ -55,16 +55,26 @@ async def _keep(store: UserStore, made: Assembled, recipe: Recipe, material: Mat
     """What was forgotten after the context had read it is not written back. An id that was erased once may have been
     learnt again before: then a version is there that the context could know. And a turn may have been over its time before:
     then what was learnt from it is shown, and was not forgotten."""
-    head, erased = Head(), Erased(ids=tuple({name for item in made.items for name in (item.id, *item.sources)}))
-    before = await store.read(head, erased)
-    if before[head] < made.known:
-        return  # The whole user was forgotten.
+    read = _one_read(material)
+    head, seen = Head(), TurnsById(ids=tuple(turn.id for turn in read), history=True)
+    erased = Erased(ids=tuple({name for item in made.items for name in (item.id, *item.sources)} | {*seen.ids}))
+
+    def is_somebody_else(answers: Answers) -> bool:
+        """Whether the whole user was forgotten, and may be back: then the log is shorter, or what was read never in it."""
+        there = {(turn.seq, turn.text, turn.recorded_at) for turn in answers[seen]}
+        return answers[head] < made.known or any(
+            turn.id not in answers[erased] and (turn.seq, turn.text, turn.recorded_at) not in there for turn in read
+        )
+
+    before = await store.read(head, seen, erased)
+    if is_somebody_else(before):
+        return
     suspected = tuple(before[erased])
     turns, records = TurnsById(ids=suspected, history=True), RecordsById(ids=suspected, history=True)
     since = Log(after=made.known, limit=ALL)
 
     def decide(answers: Answers) -> Change:
-        if answers[head] < made.known:
+        if is_somebody_else(answers):
             return Change()
         gone = answers[erased]
         if suspected:
@@ -77,7 +87,12 @@ async def _keep(store: UserStore, made: Assembled, recipe: Recipe, material: Mat
         return Change(snapshots=(stored,), blobs={name: text for name, text in blobs.items() if name not in hidden})
 
     closer: tuple[Query[object], ...] = (turns, records, since) if suspected else ()
-    await store.write(decide, head, erased, *closer)
+    await store.write(decide, head, seen, erased, *closer)
+
+
+def _one_read(material: Material) -> tuple[StoredTurn, ...]:
+    """One turn that the context has read, if it has any."""
+    return (material.window or material.today_turns or material.first_turns)[-1:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
