@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -275,6 +275,35 @@ async def test_work_under_way_does_not_write_it_back(memory: Recollect, clock: F
     await memory.forget(user="ana", turn="t1")
     slow.go_on.set()
     assert (await working).busy, "what was read before is refused"
+    clock.tick(minutes=45)
+    await memory.settle(user="ana")
+    assert "zanzibar" not in (await shown(memory, "ana", query="sister")).casefold()
+    assert [text for text in await _memories(memory) if "Acme" in text]
+
+
+@pytest.mark.promise("forgotten: does not come back")
+async def test_work_under_way_is_refused_by_somebody_who_is_back(memory: Recollect, clock: FakeClock) -> None:
+    """Another worker has begun with what was said since: its lease is the first one of that log, as the other one's was."""
+    working: list[asyncio.Task[Any]] = []
+    parts = [_Slow(), _Slow()]
+    for slow, said in zip(parts, ("My sister is called Zanzibar.", "I work at Acme."), strict=True):
+        await memory.forget(user="ana", everything=True)
+        await _said(memory, said, "Hello.")
+        worker: Worker[Services] = await memory.worker()
+        usual = worker._services  # pyright: ignore[reportPrivateUsage] -- one part is to be slower
+
+        async def slower(
+            key: UserKey, slow: _Slow = slow, usual: Callable[[UserKey], Awaitable[Services]] = usual
+        ) -> Services:
+            return replace(await usual(key), extractor=slow)
+
+        worker._services = slower  # pyright: ignore[reportPrivateUsage] -- as above
+        working.append(asyncio.create_task(worker.settle(UserKey("default", "ana"))))
+        await slow.reading.wait()
+    for slow, task in zip(parts, working, strict=True):
+        slow.go_on.set()
+        await task
+    assert working[0].result().busy, "what was read before is refused"
     clock.tick(minutes=45)
     await memory.settle(user="ana")
     assert "zanzibar" not in (await shown(memory, "ana", query="sister")).casefold()

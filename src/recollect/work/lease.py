@@ -55,7 +55,7 @@ async def release(store: UserStore, lease: Lease, *, now: datetime) -> None:
 
     def decide(answers: Answers) -> Change:
         current = answers[query]
-        if current is None or current.fence != lease.fence:
+        if not _is(current, lease):
             return Change()
         return Change(lease=Lease(holder=lease.holder, fence=lease.fence, expires=now))
 
@@ -64,5 +64,10 @@ async def release(store: UserStore, lease: Lease, *, now: datetime) -> None:
 
 def check(current: Lease | None, mine: Lease) -> None:
     """Raises Fenced unless the newest lease is mine."""
-    if current is None or current.fence != mine.fence:
+    if not _is(current, mine):
         raise Fenced(f"{mine.holder!r} lost the lease of this user; the step's result was discarded")
+
+
+def _is(current: Lease | None, mine: Lease) -> bool:
+    """By its holder as well: with somebody who was forgotten and is back, fences begin anew."""
+    return current is not None and (current.fence, current.holder) == (mine.fence, mine.holder)
