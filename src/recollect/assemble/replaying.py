@@ -1,9 +1,9 @@
 """The past again: a context rebuilt from its snapshot, and another recipe tried over a recorded conversation."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from recollect.assemble import snapshot
 from recollect.assemble.assembled import Assembled
@@ -14,11 +14,8 @@ from recollect.store.base import (
     Answers,
     Blobs,
     Change,
-    Erased,
     Head,
     Log,
-    Query,
-    RecordsById,
     Scope,
     SnapshotsById,
     TurnList,
@@ -28,7 +25,7 @@ from recollect.store.base import (
 from recollect.store.codec import erased_name
 from recollect.types import Context, StoredTurn
 
-ALL = 1_000_000
+ALL: Final = 1_000_000
 LOG = logging.getLogger("recollect.snapshots")
 
 
@@ -52,47 +49,36 @@ async def keep(store: UserStore, made: Assembled, recipe: Recipe, material: Mate
 
 
 async def _keep(store: UserStore, made: Assembled, recipe: Recipe, material: Material) -> None:
-    """What was forgotten after the context had read it is not written back. An id that was erased once may have been
-    learnt again before: then a version is there that the context could know. And a turn may have been over its time before:
-    then what was learnt from it is shown, and was not forgotten."""
-    read = _one_read(material)
-    head, seen = Head(), TurnsById(ids=tuple(turn.id for turn in read), history=True)
-    erased = Erased(ids=tuple({name for item in made.items for name in (item.id, *item.sources)} | {*seen.ids}))
-
-    def is_somebody_else(answers: Answers) -> bool:
-        """Whether the whole user was forgotten, and may be back: then the log is shorter, or what was read never in it."""
-        there = {(turn.seq, turn.text, turn.recorded_at) for turn in answers[seen]}
-        return answers[head] < made.known or any(
-            turn.id not in answers[erased] and (turn.seq, turn.text, turn.recorded_at) not in there for turn in read
-        )
-
-    before = await store.read(head, seen, erased)
-    if is_somebody_else(before):
-        return
-    suspected = tuple(before[erased])
-    turns, records = TurnsById(ids=suspected, history=True), RecordsById(ids=suspected, history=True)
-    since = Log(after=made.known, limit=ALL)
+    """What was forgotten after the context had read it is not written back: the log names it, behind what the context knew."""
+    read = (material.window or material.today_turns or material.first_turns)[-1:]
+    head, since = Head(), Log(after=made.known, limit=ALL)
+    seen = TurnsById(ids=tuple(turn.id for turn in read), history=True)
+    if (await store.read(head))[head] < made.known:
+        return  # A write, even of nothing, would bring back a user who was forgotten altogether.
 
     def decide(answers: Answers) -> Change:
-        if is_somebody_else(answers):
+        lately = {entry.id for entry in answers[since] if entry.op == "erase"}
+        if answers[head] < made.known or not _are_there(read, answers[seen], lately):
             return Change()
-        gone = answers[erased]
-        if suspected:
-            lately = {entry.id for entry in answers[since] if entry.op == "erase"}
-            there = {one.id for one in (*answers[turns], *answers[records]) if one.seq <= made.known}
-            gone = {name for name in gone - there if erased_name(name) in lately}
         stored, blobs = snapshot.taken(made, recipe, material)
-        hidden = frozenset(snapshot.blobs_of(stored, gone) if gone else ())
-        stored = (snapshot.unnamed(stored, gone) if gone else None) or stored
-        return Change(snapshots=(stored,), blobs={name: text for name, text in blobs.items() if name not in hidden})
+        if not lately:
+            return Change(snapshots=(stored,), blobs=blobs)
+        shown = {name for item in made.items for name in (item.id, *item.sources)}
+        gone = {name for name in shown if erased_name(name) in lately}
+        hidden = frozenset(snapshot.blobs_of(stored, gone))
+        left = {name: text for name, text in blobs.items() if name not in hidden}
+        return Change(snapshots=(snapshot.unnamed(stored, gone) or stored,), blobs=left)
 
-    closer: tuple[Query[object], ...] = (turns, records, since) if suspected else ()
-    await store.write(decide, head, seen, erased, *closer)
+    await store.write(decide, head, seen, since)
 
 
-def _one_read(material: Material) -> tuple[StoredTurn, ...]:
-    """One turn that the context has read, if it has any."""
-    return (material.window or material.today_turns or material.first_turns)[-1:]
+def _are_there(read: Sequence[StoredTurn], there: Iterable[StoredTurn], lately: Collection[str]) -> bool:
+    """Whether this is the log that was read from, but for what was erased since. Somebody who was forgotten altogether may be
+    back with as many entries, and even with the same ids."""
+    known = {(turn.id, turn.seq, turn.text, turn.recorded_at) for turn in there}
+    return all(
+        (turn.id, turn.seq, turn.text, turn.recorded_at) in known or erased_name(turn.id) in lately for turn in read
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
