@@ -109,6 +109,7 @@ def test_candidates_say_why_and_where_from(person: Person) -> None:
     page.get_by_label("Show").select_option("out")
     page.get_by_role("button", name="Show").click()
     expect(page.locator(".candidate.isin")).to_have_count(0)
+    expect(page.locator(".candidate .reason").first).to_contain_text("out: ")
     reasons = page.locator(".candidate .reason").all_text_contents()
     assert reasons
     assert all(reason.startswith("out: ") for reason in reasons)
