@@ -122,7 +122,7 @@ async def test_what_is_not_named_is_not_guessed(memory: Recollect) -> None:
     assert len(await memory.turns(user="ana")) == 1
 
 
-@pytest.mark.parametrize("name", ["Zelda", "sister", " ", ":", "person:", "person:_"])
+@pytest.mark.parametrize("name", ["Nobody", "sister", " ", ":", "person:", "person:_"])
 async def test_a_word_that_names_no_entity_takes_nothing(memory: Recollect, name: str) -> None:
     await memory.record(said("My sister is called Zelda. I live in Austin.", turn_id="t1"))
     await memory.settle(user="ana")
@@ -131,14 +131,22 @@ async def test_a_word_that_names_no_entity_takes_nothing(memory: Recollect, name
     assert len(await memory.turns(user="ana")) == 1
 
 
-async def test_an_entity_is_named_by_its_id_as_well(memory: Recollect) -> None:
+async def test_a_name_of_several_entities_takes_nothing(memory: Recollect) -> None:
+    for kind in ("person", "place"):
+        await memory.add("entity", user="ana", text="", label="Jordan", type=kind, key=f"{kind}:jordan")
+    with pytest.raises(InvalidInput, match="there are person:jordan, place:jordan"):
+        await memory.forget(user="ana", entity="Jordan")
+    assert len(await memory.entities(user="ana")) == 2
+
+
+async def test_an_entity_is_named_by_its_id_or_name_as_well(memory: Recollect) -> None:
     await memory.record(said("My sister is called Zelda.", turn_id="t1"))
     await memory.record(said("I work at Acme.", turn_id="t2"))
     await memory.settle(user="ana")
     [zelda] = [entity for entity in await memory.entities(user="ana") if entity.label == "Zelda"]
     counted = [
         await memory.forget(user="ana", entity=name, dry_run=True)
-        for name in ("person:zelda", "person:Zelda", zelda.id)
+        for name in ("person:zelda", "person:Zelda", zelda.id, "Zelda", "zelda")
     ]
     assert counted[0].turns == 1
     assert counted[0] == counted[1] == counted[2]

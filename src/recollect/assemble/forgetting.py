@@ -324,14 +324,22 @@ async def _about(store: UserStore, name: str) -> Named:
 
 
 def _meant(name: str, entities: Sequence[Entity]) -> tuple[str, list[Entity]]:
-    """The reference of the entity of this reference or id, and all that is known of it, merged ones as well."""
+    """The reference of the entity of this reference, id or name, and all that is known of it, merged ones as well."""
     by_ref = {entity.key or entity_ref(entity.type, entity.label): entity for entity in entities}
-    ref = next((ref for ref, entity in by_ref.items() if entity.id == name), name)
+    called = {follow(ref, by_ref) for ref, entity in by_ref.items() if entity.id == name or _is_called(entity, name)}
+    ref = min(called) if len(called) == 1 else name
     kind, _, label = ref.partition(":")
     if not slug(label):
-        raise InvalidInput(f"entity={name!r} is neither a reference, such as 'person:john', nor the id of an entity")
+        several = f"; there are {', '.join(sorted(called))}" if called else ""
+        raise InvalidInput(
+            f"entity={name!r} is neither a reference, such as 'person:john', nor the id or name of one entity{several}"
+        )
     ref = follow(f"{kind.lower()}:{slug(label)}", by_ref)
     return ref, [entity for other, entity in by_ref.items() if follow(other, by_ref) == ref]
+
+
+def _is_called(entity: Entity, name: str) -> bool:
+    return slug(name) != "" and slug(name) in {slug(each) for each in (entity.label, *entity.aliases)}
 
 
 def _saying(names: Iterable[str]) -> Callable[[str], bool]:
