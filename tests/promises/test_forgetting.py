@@ -310,19 +310,25 @@ async def test_work_under_way_is_refused_by_somebody_who_is_back(memory: Recolle
     assert [text for text in await _memories(memory) if "Acme" in text]
 
 
-@pytest.mark.promise("forgotten: does not come back")
-@pytest.mark.parametrize("what", [{"turn": "t1"}, {"everything": True}], ids=["turn", "everything"])
-async def test_a_context_under_way_does_not_write_it_back(
-    store_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, what: dict[str, Any]
-) -> None:
-    """Its snapshot is written behind the answer, when another process has forgotten what it shows."""
-    keep, forgotten = replaying.keep, asyncio.Event()
+@pytest.fixture
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Until it is set, no snapshot is written."""
+    keep, done = replaying.keep, asyncio.Event()
 
     async def late(*args: Any) -> None:
-        await forgotten.wait()
+        await done.wait()
         await keep(*args)
 
     monkeypatch.setattr(replaying, "keep", late)
+    return done
+
+
+@pytest.mark.promise("forgotten: does not come back")
+@pytest.mark.parametrize("what", [{"turn": "t1"}, {"everything": True}], ids=["turn", "everything"])
+async def test_a_context_under_way_does_not_write_it_back(
+    store_url: str, clock: FakeClock, forgotten: asyncio.Event, what: dict[str, Any]
+) -> None:
+    """Its snapshot is written behind the answer, when another process has forgotten what it shows."""
     async with Recollect(store_url, clock=clock) as memory, Recollect(store_url, clock=clock) as other:
         await _said(memory, "My sister is called Zanzibar.", "I work at Acme.")
         context = await memory.context(user="ana", persona=PERSONA, message="what about my sister?")
@@ -338,16 +344,9 @@ async def test_a_context_under_way_does_not_write_it_back(
 
 @pytest.mark.promise("forgotten: does not come back")
 async def test_a_context_under_way_is_not_written_to_somebody_who_is_back(
-    store_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    store_url: str, clock: FakeClock, forgotten: asyncio.Event
 ) -> None:
     """As much was said since as before, under the same ids: the head of the log alone would not tell."""
-    keep, forgotten = replaying.keep, asyncio.Event()
-
-    async def late(*args: Any) -> None:
-        await forgotten.wait()
-        await keep(*args)
-
-    monkeypatch.setattr(replaying, "keep", late)
     async with Recollect(store_url, clock=clock) as memory, Recollect(store_url, clock=clock) as other:
         await _said(memory, "My sister is called Zanzibar.", "I work at Acme.")
         await memory.context(user="ana", persona=PERSONA, message="what about my sister?")
