@@ -10,14 +10,14 @@ RUN /app/bin/pip install --no-deps --no-build-isolation .
 
 FROM python:3.11-slim
 COPY --from=build /app /app
-ENV PATH=/app/bin:$PATH PYTHONUNBUFFERED=1 RECOLLECT_HOST=0.0.0.0 RECOLLECT_PORT=8080 RECOLLECT_DATA=/data/memories
-RUN useradd --system --uid 10001 --home-dir /data --create-home recollect
-USER recollect
+ENV PATH=/app/bin:$PATH PYTHONUNBUFFERED=1 HITHERTO_HOST=0.0.0.0 HITHERTO_PORT=8080 HITHERTO_DATA=/data/memories
+RUN useradd --system --uid 10001 --home-dir /data --create-home hitherto
+USER hitherto
 VOLUME /data
 EXPOSE 8080
 # SIGTERM finishes running requests and writes what is pending.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["python", "-c", \
     "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8080/readyz', timeout=2)"]
-ENTRYPOINT ["recollect"]
+ENTRYPOINT ["hitherto"]
 CMD ["serve"]

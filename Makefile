@@ -25,7 +25,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/run.stamp ## record a conversation of several days and show the context a model would get
-	@$(BIN)/recollect demo $(ARGS)
+	@$(BIN)/hitherto demo $(ARGS)
 
 test: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the tests
 	@$(PROGRAMS)
@@ -33,7 +33,7 @@ test: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the tests
 
 soak: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the same tests with the full counts, print the table of promises, check that the suite bites
 	@$(PROGRAMS)
-	RECOLLECT_TEST_PROFILE=soak $(PYTEST) --timeout 36000 $(ARGS)
+	HITHERTO_TEST_PROFILE=soak $(PYTEST) --timeout 36000 $(ARGS)
 	$(BIN)/python scripts/mutation_check.py
 
 # `make soak-load MINUTES=5` is a short one.
@@ -73,7 +73,7 @@ docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line
 
 screenshots: $(VENV)/test.stamp ## take the pictures in docs/images anew
 	@scripts/install_program.sh chromium chromium browser
-	RECOLLECT_SCREENSHOTS=docs/images $(BIN)/python -m pytest -q tests/deliver/inspector/test_screenshots.py
+	HITHERTO_SCREENSHOTS=docs/images $(BIN)/python -m pytest -q tests/deliver/inspector/test_screenshots.py
 
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock
 	$(LOCK) --upgrade --group build --output-file requirements/run.lock
@@ -88,7 +88,7 @@ clean: ## remove the environment, caches and builds
 
 # A Python without ensurepip (Debian's, without python3-venv) still makes an environment: its own pip fills it.
 $(BIN)/pip:
-	@test -n "$(PYTHON)" || { echo "Recollect needs Python 3.11 or newer on the PATH." >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Hitherto needs Python 3.11 or newer on the PATH." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { $(PYTHON) -m venv --clear --without-pip $(VENV) \
 		&& $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
 

@@ -1,12 +1,12 @@
-"""From a turn to a memory that can be recalled: Recollect beside mem0's `add`, with the same model.
+"""From a turn to a memory that can be recalled: Hitherto beside mem0's `add`, with the same model.
 
     python -m bench.adding [--turns 40] [--delay 0.2]
 
 The model is a local server that speaks OpenAI's protocol and answers after `--delay` seconds with the one fact of each new
 line, to each library in the form that it asks for: what is measured is what the libraries add to a model's time. mem0 is
 installed by name in an environment of its own under `build/mem0` and looks its vectors up (a hash of the text), so that
-embedding costs it nothing; Recollect embeds with its static table and learns by a worker in the same process. Each turn is
-written, and its memory found, before the next one. `infer=False` is mem0 without a model, beside Recollect by rules. A
+embedding costs it nothing; Hitherto embeds with its static table and learns by a worker in the same process. Each turn is
+written, and its memory found, before the next one. `infer=False` is mem0 without a model, beside Hitherto by rules. A
 library that cannot run is a row that says why.
 """
 
@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, Literal
 
 from bench.measuring import save, spread, table
-from recollect import Recollect, Turn
+from hitherto import Hitherto, Turn
 from tests.process.llm.provider import Provider, running
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -71,11 +71,11 @@ def row(what: str, took: list[float], found: int) -> Row:
     }
 
 
-async def recollect(folder: Path, *, model: str | None, turns: int) -> tuple[list[float], int]:
+async def hitherto(folder: Path, *, model: str | None, turns: int) -> tuple[list[float], int]:
     """Seconds of each turn until a search finds its memory, and how many were found; a worker runs beside."""
     took: list[float] = []
     found = 0
-    async with Recollect(folder, model=model) as memory, memory.working(idle=0.005):
+    async with Hitherto(folder, model=model) as memory, memory.working(idle=0.005):
         for number in range(turns):
             start = time.perf_counter()
             await memory.record(Turn("ana", "user", f"I love thing{number}."))
@@ -92,7 +92,7 @@ async def recorded(folder: Path, *, turns: int) -> tuple[list[float], int]:
     """The same for the turn itself, which needs no work to be found."""
     took: list[float] = []
     found = 0
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         for number in range(turns):
             start = time.perf_counter()
             await memory.record(Turn("ana", "user", f"I love thing{number}."))
@@ -101,14 +101,14 @@ async def recorded(folder: Path, *, turns: int) -> tuple[list[float], int]:
     return took, found
 
 
-async def _there(memory: Recollect, number: int, *, kind: Literal["turn", "memory"]) -> bool:
+async def _there(memory: Hitherto, number: int, *, kind: Literal["turn", "memory"]) -> bool:
     hits = await memory.search(user="ana", query=f"thing{number}", kinds=(kind,))
     return any(f"thing{number}" in hit.text for hit in hits)
 
 
 async def throughput(folder: Path, *, turns: int) -> float:
     """Turns worked on a second, by rules, with all steps, one conversation that was recorded before."""
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         await memory.record([Turn("ana", "user", f"I love thing{number}.") for number in range(turns)])
         start = time.perf_counter()
         await memory.settle(user="ana")
@@ -149,14 +149,14 @@ async def measured(*, turns: int, delay: float) -> list[Row]:
         provider.delay = delay
         with TemporaryDirectory() as name:
             folder = Path(name)
-            took, found = await recollect(folder / "rules", model=None, turns=turns)
+            took, found = await hitherto(folder / "rules", model=None, turns=turns)
             each = await throughput(folder / "many", turns=25 * turns)
-            rows.append({**row("recollect, rules", took, found), "turns/s": f"{each:.0f}"})
+            rows.append({**row("hitherto, rules", took, found), "turns/s": f"{each:.0f}"})
             took, found = await recorded(folder / "turns", turns=turns)
-            rows.append(row("recollect, the turn itself", took, found))
+            rows.append(row("hitherto, the turn itself", took, found))
             rows.append(await mem0(folder / "plain", provider, infer=False, turns=turns))
-            took, found = await recollect(folder / "model", model=provider.url, turns=turns)
-            rows.append(row(f"recollect, model of {delay:g} s", took, found))
+            took, found = await hitherto(folder / "model", model=provider.url, turns=turns)
+            rows.append(row(f"hitherto, model of {delay:g} s", took, found))
             rows.append(await mem0(folder / "infer", provider, infer=True, turns=turns))
     return rows
 

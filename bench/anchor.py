@@ -1,6 +1,6 @@
 """Which earlier message does a message answer? hit@1 and hit@5 on IRC logs with annotated reply links.
 
-`python bench/anchor.py` reads `irc-dev.jsonl.gz` from RECOLLECT_EVAL_DATA (default `../shared/data`).
+`python bench/anchor.py` reads `irc-dev.jsonl.gz` from HITHERTO_EVAL_DATA (default `../shared/data`).
 A hit is any of the annotated antecedents; messages that begin a talk have none and are left out.
 """
 
@@ -19,8 +19,8 @@ from typing import Any, cast
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from recollect.ingest.antecedent import WINDOW, candidates  # noqa: E402
-from recollect.types import StoredTurn  # noqa: E402
+from hitherto.ingest.antecedent import WINDOW, candidates  # noqa: E402
+from hitherto.types import StoredTurn  # noqa: E402
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -38,7 +38,7 @@ Ranking = Callable[[Case], Sequence[StoredTurn]]
 
 
 def data_file() -> Path:
-    return Path(os.environ.get("RECOLLECT_EVAL_DATA", ROOT.parent / "shared" / "data")) / "irc-dev.jsonl.gz"
+    return Path(os.environ.get("HITHERTO_EVAL_DATA", ROOT.parent / "shared" / "data")) / "irc-dev.jsonl.gz"
 
 
 def turn(row: dict[str, Any], *, at: datetime) -> StoredTurn:
@@ -106,7 +106,7 @@ def hits(ranking: Ranking, measured: Sequence[Case], *, k: int) -> float:
 def main() -> None:
     path = data_file()
     if not path.exists():
-        raise SystemExit(f"no evaluation data at {path}; set RECOLLECT_EVAL_DATA to the folder that holds it")
+        raise SystemExit(f"no evaluation data at {path}; set HITHERTO_EVAL_DATA to the folder that holds it")
     measured = list(cases(path))
     inside = statistics.mean(any(one.id in case.answers for one in case.window) for case in measured)
     print(f"{len(measured)} answers; {inside:.1%} of them within the last {WINDOW} messages")

@@ -26,9 +26,9 @@ import apsw
 import numpy as np
 
 from bench.measuring import save, spread, table
-from recollect import Recollect, Turn
-from recollect.store.catalog import UserKey
-from recollect.text.analyse import stems
+from hitherto import Hitherto, Turn
+from hitherto.store.catalog import UserKey
+from hitherto.text.analyse import stems
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SYLLABLES = ("gar", "tel", "mor", "vin", "sol", "ket", "bra", "lun", "pid", "rus", "den", "ling", "mer", "ka", "field")
@@ -45,7 +45,7 @@ def sentence(rng: random.Random, *, words: int | None = None) -> str:
     return " ".join(WORDS[int(HEAD * (len(WORDS) / HEAD) ** rng.random()) - 1] for _ in range(count))
 
 
-async def fill(memory: Recollect, user: str, *, turns: int, memories: int, rng: random.Random) -> None:
+async def fill(memory: Hitherto, user: str, *, turns: int, memories: int, rng: random.Random) -> None:
     for start in range(0, turns, 1000):
         await memory.record(
             [
@@ -63,7 +63,7 @@ async def fill(memory: Recollect, user: str, *, turns: int, memories: int, rng: 
         await memory.remember(user=user, text=sentence(rng), importance=n % 3, entities=(f"person:p{n % 50}",))
 
 
-async def warm(memory: Recollect, user: str, *, at: datetime, rng: random.Random, talking: bool = False) -> list[float]:
+async def warm(memory: Hitherto, user: str, *, at: datetime, rng: random.Random, talking: bool = False) -> list[float]:
     seconds: list[float] = []
     for n in range(QUESTIONS + 20):
         if talking:
@@ -83,7 +83,7 @@ async def cold(folder: Path, user: str, *, at: datetime, rng: random.Random) -> 
     """The first context after opening: the file is closed, the operating system's cache is warm."""
     seconds: list[float] = []
     for _ in range(15):
-        async with Recollect(folder) as memory:
+        async with Hitherto(folder) as memory:
             await memory.context(user="nobody", message="hello", at=at)
             await memory.flush()
             begin = perf_counter()
@@ -119,12 +119,12 @@ async def by_size(sizes: Sequence[int], memories: Sequence[int], *, rng: random.
             for facts in memories:
                 user = f"u-{turns}-{facts}"
                 at = START + timedelta(minutes=turns)
-                async with Recollect(folder) as memory:
+                async with Hitherto(folder) as memory:
                     await fill(memory, user, turns=turns, memories=facts, rng=rng)
                     ours = spread(await warm(memory, user, at=at, rng=rng))
                 first = spread(await cold(folder, user, at=at, rng=rng))
                 peer = spread(bare(folder, user, rows=turns + facts, rng=rng))
-                async with Recollect(folder) as memory:
+                async with Hitherto(folder) as memory:
                     talk = spread(await warm(memory, user, at=at, rng=rng, talking=True))
                 rows.append(
                     {
@@ -147,7 +147,7 @@ async def by_users(counts: Sequence[int], *, rng: random.Random) -> list[dict[st
     """The same user's context with more and more users in the folder, each with ten turns and a context of their own."""
     rows: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory() as name:
-        async with Recollect(Path(name)) as memory:
+        async with Hitherto(Path(name)) as memory:
             await fill(memory, "ana", turns=1000, memories=100, rng=rng)
             there = 1
             for count in counts:
@@ -164,7 +164,7 @@ async def at_once(*, rng: random.Random) -> list[dict[str, object]]:
     """Users with a hundred turns each, who ask one after the other and then all in the same moment, in turns."""
     seconds: dict[str, list[float]] = {"one after the other": [], "all at once": []}
     with tempfile.TemporaryDirectory() as name:
-        async with Recollect(Path(name)) as memory:
+        async with Hitherto(Path(name)) as memory:
 
             async def ask(number: int) -> None:
                 await memory.context(user=f"u-{number}", persona="nikita", message=sentence(rng, words=5))

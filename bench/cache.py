@@ -22,10 +22,10 @@ from pathlib import Path
 
 from bench import dev_sets
 from bench.measuring import save, table
-from recollect import Recollect, Turn
-from recollect.assemble.recipe_book import names
-from recollect.testing import FakeClock
-from recollect.tokens import MESSAGE, REQUEST, Tokenizer, tokenizer
+from hitherto import Hitherto, Turn
+from hitherto.assemble.recipe_book import names
+from hitherto.testing import FakeClock
+from hitherto.tokens import MESSAGE, REQUEST, Tokenizer, tokenizer
 
 PREPENDED = "search results prepended"
 TRAITS = (
@@ -101,7 +101,7 @@ def conversations(turns: int, most: int) -> dict[str, Talk]:
     found: dict[str, Talk] = {"written here": written(turns, random.Random(7))}
     for name in ("locomo-dev", "beam-100k-dev"):
         if not (dev_sets.folder() / f"{name}.jsonl.gz").exists():
-            print(f"EVALUATION DATA MISSING: {name} (set RECOLLECT_EVAL_DATA)")
+            print(f"EVALUATION DATA MISSING: {name} (set HITHERTO_EVAL_DATA)")
             continue
         for conversation in islice(dev_sets.conversations(name), most):
             said = conversation.turns[:turns]
@@ -117,7 +117,7 @@ async def measured(talk: Talk, recipe: str) -> Kept:
     clock = FakeClock()
     kept = Kept()
     with tempfile.TemporaryDirectory() as folder:
-        async with Recollect(Path(folder) / "m", clock=clock, recipe="companion") as memory:
+        async with Hitherto(Path(folder) / "m", clock=clock, recipe="companion") as memory:
             await memory.define_persona("nikita", name="Nikita", text=PERSONA)
             before: list[str] | None = None
             for number, (role, text) in enumerate(talk):
@@ -136,7 +136,7 @@ async def measured(talk: Talk, recipe: str) -> Kept:
     return kept
 
 
-async def prepended(memory: Recollect, text: str) -> list[str]:
+async def prepended(memory: Hitherto, text: str) -> list[str]:
     """The common way, as the texts of the messages in order."""
     hits = await memory.search(user="u", query=text, limit=10)
     past = await memory.turns(user="u", limit=100_000)

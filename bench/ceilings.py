@@ -16,8 +16,8 @@ from time import perf_counter
 
 from bench.assembly import fill, sentence
 from bench.measuring import save, spread, table
-from recollect import Recollect
-from recollect.tokens import tokenizer
+from hitherto import Hitherto
+from hitherto.tokens import tokenizer
 
 CEILINGS = {"history": 50.0, "counting": 10.0, "context": 200.0}
 """Milliseconds."""
@@ -25,7 +25,7 @@ WINDOW = 80
 LAST = 2**62
 
 
-async def measure(memory: Recollect, user: str, *, rounds: int) -> dict[str, list[float]]:
+async def measure(memory: Hitherto, user: str, *, rounds: int) -> dict[str, list[float]]:
     """Seconds of each, in turn."""
     rng = random.Random(5)
     counter = tokenizer()
@@ -55,8 +55,8 @@ async def measure(memory: Recollect, user: str, *, rounds: int) -> dict[str, lis
 
 async def run(sizes: list[int], *, memories: int, rounds: int) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        async with Recollect(folder) as memory:
+    with tempfile.TemporaryDirectory(prefix="hitherto-bench-") as folder:
+        async with Hitherto(folder) as memory:
             for size in sizes:
                 user = f"user-{size}"
                 await fill(memory, user, turns=size, memories=memories, rng=random.Random(7))

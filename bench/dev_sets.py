@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from recollect.deliver.evaluating.conversations import Asked, Conversation, Said, read
+from hitherto.deliver.evaluating.conversations import Asked, Conversation, Said, read
 
 __all__ = ["SETS", "Asked", "Conversation", "Said", "conversations", "folder", "path"]
 
@@ -13,13 +13,13 @@ SETS: Final = ("locomo-dev", "longmemeval-dev", "beam-100k-dev")
 
 
 def folder() -> Path:
-    return Path(os.environ.get("RECOLLECT_EVAL_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+    return Path(os.environ.get("HITHERTO_EVAL_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 
 
 def path(name: str) -> Path:
     found = folder() / f"{name}.jsonl.gz"
     if not found.is_file():
-        raise SystemExit(f"no evaluation data at {found}: set RECOLLECT_EVAL_DATA to the folder that holds it")
+        raise SystemExit(f"no evaluation data at {found}: set HITHERTO_EVAL_DATA to the folder that holds it")
     return found
 
 

@@ -15,13 +15,13 @@ from statistics import median
 from time import perf_counter
 
 from bench.measuring import table
-from recollect import Recollect, Turn
+from hitherto import Hitherto, Turn
 
 MASTER = "5a" * 32
 TEXT = "I think we should move the picnic to Sunday, because Mukesh is only back from Oslo on Saturday night."
 
 
-async def _timed(memory: Recollect, number: int) -> tuple[float, float]:
+async def _timed(memory: Hitherto, number: int) -> tuple[float, float]:
     """Seconds for one durable turn and for one context."""
     begun = perf_counter()
     await memory.record(Turn(user="ana", role="user", text=f"{TEXT} {number}", persona="nikita"))
@@ -37,8 +37,8 @@ async def measure(data: str, *, turns: int, pairs: int, keys: Path) -> dict[str,
     found: dict[str, list[tuple[float, float]]] = {"plain": [], "encrypted": []}
     places = {"plain": data, "encrypted": data if "://" in data else f"{data}-encrypted"}
     async with (
-        Recollect(places["plain"], tenant="plain") as plain,
-        Recollect(places["encrypted"], tenant="encrypted", master_key=MASTER, keys=keys) as encrypted,
+        Hitherto(places["plain"], tenant="plain") as plain,
+        Hitherto(places["encrypted"], tenant="encrypted", master_key=MASTER, keys=keys) as encrypted,
     ):
         memories = {"plain": plain, "encrypted": encrypted}
         told = [Turn(user="ana", role="user", text=f"{TEXT} {n}", persona="nikita") for n in range(turns)]

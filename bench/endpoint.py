@@ -21,11 +21,11 @@ import httpx
 import uvicorn
 
 from bench.measuring import save, spread, table
-from recollect import Recollect, Turn
-from recollect.clock import system_clock
-from recollect.deliver.apikeys import Keys
-from recollect.deliver.http import create_app
-from recollect.settings import Settings
+from hitherto import Hitherto, Turn
+from hitherto.clock import system_clock
+from hitherto.deliver.apikeys import Keys
+from hitherto.deliver.http import create_app
+from hitherto.settings import Settings
 from tests.deliver.http.server import free_port
 from tests.deliver.openai_proxy.upstream import FakeUpstream
 
@@ -38,7 +38,7 @@ def upstream(port: int) -> None:
 
 
 async def service(port: int, address: str, folder: str) -> None:
-    async with Recollect(folder, recipe="companion-text") as memory:
+    async with Hitherto(folder, recipe="companion-text") as memory:
         settings = Settings(rate=0, upstream=f"{address}/v1", recipe="companion-text", key_seconds=60)
         app = create_app(memory, settings)
         await uvicorn.Server(
@@ -48,7 +48,7 @@ async def service(port: int, address: str, folder: str) -> None:
 
 async def fill(folder: str, turns: int) -> str:
     """Users of so many turns, and a key for all of them."""
-    async with Recollect(folder, recipe="companion-text") as memory:
+    async with Hitherto(folder, recipe="companion-text") as memory:
         for number in range(USERS):
             await memory.record(
                 [
@@ -118,7 +118,7 @@ async def _ask(
         ]
     message = {"role": "user", "content": f"{shape} {number}: what was plan {number % 97} about the rain?"}
     body: dict[str, object] = {"model": "small", "stream": True, "messages": [*past, message]}
-    return await first_token(client, url, body, {"Authorization": f"Bearer {token}", "X-Recollect-User": f"u{user}"})
+    return await first_token(client, url, body, {"Authorization": f"Bearer {token}", "X-Hitherto-User": f"u{user}"})
 
 
 async def wait(url: str) -> None:

@@ -1,6 +1,6 @@
 """Are two names one person? Precision and recall on pet names, and on misspellings as speech recognition makes them.
 
-`python bench/entities.py` reads `nicknames.csv` of RECOLLECT_EVAL_DATA (default `../shared/data`); it is for measuring
+`python bench/entities.py` reads `nicknames.csv` of HITHERTO_EVAL_DATA (default `../shared/data`); it is for measuring
 only, our own table was written without it. Names that the file calls variants should be joined; pairs of given names drawn
 at random from it should not. Misspellings are made from the file's names by what hearing gets wrong (a vowel, a doubled
 or dropped consonant, an h), with a fixed seed.
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 from bench.measuring import save, table  # noqa: E402
-from recollect.process.names import may_be  # noqa: E402
+from hitherto.process.names import may_be  # noqa: E402
 
 SEED = 20260302
 PAIRS = 20_000
@@ -27,7 +27,7 @@ Row = dict[str, object]
 
 
 def nicknames() -> list[tuple[str, str]]:
-    folder = Path(os.environ.get("RECOLLECT_EVAL_DATA", ROOT.parent / "shared" / "data"))
+    folder = Path(os.environ.get("HITHERTO_EVAL_DATA", ROOT.parent / "shared" / "data"))
     with (folder / "nicknames.csv").open(encoding="utf-8") as lines:
         return [(row["name1"].title(), row["name2"].title()) for row in csv.DictReader(lines)]
 

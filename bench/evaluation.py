@@ -1,6 +1,6 @@
-"""Recall through the engine on the development sets: `recollect eval`, with the means kept in `bench/results/`.
+"""Recall through the engine on the development sets: `hitherto eval`, with the means kept in `bench/results/`.
 
-RECOLLECT_EVAL_DATA=… python -m bench.evaluation [--sets locomo-dev …] [--embedder onnx:e5-small-v2]
+HITHERTO_EVAL_DATA=… python -m bench.evaluation [--sets locomo-dev …] [--embedder onnx:e5-small-v2]
     [--reranker onnx] [--first 10] [--data FOLDER]
 
 With a folder, conversations that were recorded there before are not recorded again: with a slow embedder that is most of the
@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from bench.dev_sets import SETS, path
 from bench.measuring import RESULTS, save
-from recollect.deliver.cli import main as recollect
+from hitherto.deliver.cli import main as hitherto
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
     for name in options.sets:
         output = RESULTS / f"evaluation-{how.replace(':', '-')}-{name}.json"
         command = ["eval", str(path(name)), "--embedder", options.embedder, "--output", str(output), *some]
-        if code := recollect(command):
+        if code := hitherto(command):
             sys.exit(code)
         save("evaluation", [{"embedder": how, **_means(report)} for report in _reports(output)])
 

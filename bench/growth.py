@@ -1,4 +1,4 @@
-"""What a growing conversation costs: tokens of context a turn, with Recollect and with the whole transcript; the work's
+"""What a growing conversation costs: tokens of context a turn, with Hitherto and with the whole transcript; the work's
 speed; the time from a turn to its memories.
 
 `python bench/growth.py [--turns 10000]` records a conversation made from templates (fixed seed), lets the work run after
@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 from bench.measuring import save, spread, table  # noqa: E402
-from recollect import Recollect, Turn  # noqa: E402
-from recollect.testing import FakeClock  # noqa: E402
-from recollect.types import Role  # noqa: E402
+from hitherto import Hitherto, Turn  # noqa: E402
+from hitherto.testing import FakeClock  # noqa: E402
+from hitherto.types import Role  # noqa: E402
 
 SEED = 20260302
 BATCH = 100
@@ -51,7 +51,7 @@ def line(chance: random.Random, role: Role) -> str:
     return chance.choice(LINES if role == "user" else ANSWERS).format(**words)
 
 
-async def growth(memory: Recollect, clock: FakeClock, *, most: int) -> list[dict[str, object]]:
+async def growth(memory: Hitherto, clock: FakeClock, *, most: int) -> list[dict[str, object]]:
     chance = random.Random(SEED)
     rows: list[dict[str, object]] = []
     said = steps = 0
@@ -91,7 +91,7 @@ async def growth(memory: Recollect, clock: FakeClock, *, most: int) -> list[dict
     return rows
 
 
-async def recallable(memory: Recollect, clock: FakeClock) -> dict[str, object]:
+async def recallable(memory: Hitherto, clock: FakeClock) -> dict[str, object]:
     """From a recorded turn to its memory being found, with a worker beside."""
     waits: list[float] = []
     async with memory.working(idle=0.02):
@@ -109,7 +109,7 @@ async def recallable(memory: Recollect, clock: FakeClock) -> dict[str, object]:
 async def run(most: int) -> None:
     clock = FakeClock()
     with tempfile.TemporaryDirectory() as folder:
-        async with Recollect(folder, clock=clock) as memory:
+        async with Hitherto(folder, clock=clock) as memory:
             rows = await growth(memory, clock, most=most)
             print(table(rows))
             found = await recallable(memory, clock)

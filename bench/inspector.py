@@ -17,13 +17,13 @@ from time import perf_counter, process_time
 import httpx
 
 from bench.measuring import save, spread, table
-from recollect import Recollect, Turn
-from recollect.clock import system_clock
-from recollect.deliver.apikeys import SCOPES, Keys
-from recollect.deliver.http import create_app
-from recollect.deliver.http.pages import COOKIE
-from recollect.settings import Settings
-from recollect.types import Role
+from hitherto import Hitherto, Turn
+from hitherto.clock import system_clock
+from hitherto.deliver.apikeys import SCOPES, Keys
+from hitherto.deliver.http import create_app
+from hitherto.deliver.http.pages import COOKIE
+from hitherto.settings import Settings
+from hitherto.types import Role
 
 BATCH = 2_000
 GOAL_MS, GOAL_KB = 200, 300
@@ -65,7 +65,7 @@ def pages(count: int) -> dict[str, str]:
     }
 
 
-async def furnish(memory: Recollect, count: int) -> None:
+async def furnish(memory: Hitherto, count: int) -> None:
     said = turns(count)
     for start in range(0, count - 2, BATCH):
         await memory.record(said[start : min(start + BATCH, count - 2)])
@@ -79,7 +79,7 @@ async def furnish(memory: Recollect, count: int) -> None:
 
 
 async def measure(folder: Path, *, count: int, rounds: int) -> list[dict[str, object]]:
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         await furnish(memory, count)
         app = create_app(memory, Settings(rate=0))
         _, token = await Keys(memory.catalog, clock=system_clock).create(scopes=SCOPES)

@@ -1,6 +1,6 @@
 """What is learnt from turns without a model, measured on development data.
 
-`python bench/learning.py [--sample N]` reads the files of RECOLLECT_EVAL_DATA (default `../shared/data`), prints one
+`python bench/learning.py [--sample N]` reads the files of HITHERTO_EVAL_DATA (default `../shared/data`), prints one
 table and appends it to `bench/results/learning.jsonl`. Secrets and quarantine are held against the figures that are
 promised; supersession reports false closings apart, because a fact closed wrongly is lost. The rules were made while
 looking at the development data and at our own examples marked `tuned`; those marked `unseen` were written afterwards
@@ -23,16 +23,16 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 from bench.measuring import save, table  # noqa: E402
-from recollect.ingest.quarantine import quarantine  # noqa: E402
-from recollect.ingest.secrets import find_secrets, redact  # noqa: E402
-from recollect.process.candidates import Candidate, Said  # noqa: E402
-from recollect.process.closing import OpenLoop, closing  # noqa: E402
-from recollect.process.decide import Learnt, decide  # noqa: E402
-from recollect.process.rules.extracting import extract  # noqa: E402
-from recollect.process.supersede import Statement, relation, valid_until  # noqa: E402
-from recollect.text.analyse import stems  # noqa: E402
-from recollect.text.temporal import TimeRange, ranges  # noqa: E402
-from recollect.types import Memory, Origin, StoredTurn  # noqa: E402
+from hitherto.ingest.quarantine import quarantine  # noqa: E402
+from hitherto.ingest.secrets import find_secrets, redact  # noqa: E402
+from hitherto.process.candidates import Candidate, Said  # noqa: E402
+from hitherto.process.closing import OpenLoop, closing  # noqa: E402
+from hitherto.process.decide import Learnt, decide  # noqa: E402
+from hitherto.process.rules.extracting import extract  # noqa: E402
+from hitherto.process.supersede import Statement, relation, valid_until  # noqa: E402
+from hitherto.text.analyse import stems  # noqa: E402
+from hitherto.text.temporal import TimeRange, ranges  # noqa: E402
+from hitherto.types import Memory, Origin, StoredTurn  # noqa: E402
 
 Row = dict[str, object]
 PAIRS = ROOT / "tests" / "process" / "supersede_pairs.jsonl"
@@ -41,7 +41,7 @@ TIMED = ("date", "datetime", "daterange", "datetimerange", "time", "timerange")
 
 
 def folder() -> Path:
-    return Path(os.environ.get("RECOLLECT_EVAL_DATA", ROOT.parent / "shared" / "data"))
+    return Path(os.environ.get("HITHERTO_EVAL_DATA", ROOT.parent / "shared" / "data"))
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -294,7 +294,7 @@ def main() -> int:
     asked.add_argument("--sample", type=int, default=0, metavar="N", help="print every n-th candidate found on LoCoMo")
     every: int = asked.parse_args().sample
     if not (folder() / "secrets-dev.jsonl.gz").exists():
-        print(f"no evaluation data in {folder()}; set RECOLLECT_EVAL_DATA", file=sys.stderr)
+        print(f"no evaluation data in {folder()}; set HITHERTO_EVAL_DATA", file=sys.stderr)
         return 1
     measured = [*secrets(), *held_back(), *learnt(every=every), *superseded(), *ended_in_memory(), *closed(), *times()]
     print(table(measured))

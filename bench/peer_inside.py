@@ -2,7 +2,7 @@
 
     python bench/peer_inside.py NAME WORK_FOLDER
 
-It knows nothing of Recollect's code, so that only the library is in the process. Vectors of all texts are looked up in the
+It knows nothing of Hitherto's code, so that only the library is in the process. Vectors of all texts are looked up in the
 work folder: embedding costs nobody anything here.
 """
 
@@ -127,13 +127,13 @@ class Mem0:
         return [entry["metadata"]["turn"] for entry in found["results"]]
 
 
-class Recollect:
-    module = "recollect.sync"
+class Hitherto:
+    module = "hitherto.sync"
 
     def __init__(self, folder: Path, embed: Embed, dimension: int) -> None:
-        self._memory: Any = part(self.module, "Recollect")(str(folder))
+        self._memory: Any = part(self.module, "Hitherto")(str(folder))
         self._memory.open()
-        self._turn: Any = part("recollect", "Turn")
+        self._turn: Any = part("hitherto", "Turn")
 
     def write(self, owner: str, turn: dict[str, str]) -> None:
         at = datetime.fromisoformat(turn["at"])
@@ -149,7 +149,7 @@ PEERS: dict[str, Any] = {
     "langgraph": LangGraph,
     "llamaindex": LlamaIndex,
     "mem0": Mem0,
-    "recollect": Recollect,
+    "hitherto": Hitherto,
 }
 
 

@@ -1,9 +1,9 @@
-"""Recollect beside other memory libraries: the same turns, the same questions, the same static vectors, one table.
+"""Hitherto beside other memory libraries: the same turns, the same questions, the same static vectors, one table.
 
-    RECOLLECT_EVAL_DATA=… python -m bench.peers [--peers mem0 chroma …] [--first 2]
+    HITHERTO_EVAL_DATA=… python -m bench.peers [--peers mem0 chroma …] [--first 2]
 
 Each library is installed by name in an environment of its own under `build/peers/` and measured in a process of its own by
-`bench/peer_inside.py`; so is Recollect, with its core dependencies alone. Turns are written one by one, as a conversation
+`bench/peer_inside.py`; so is Hitherto, with its core dependencies alone. Turns are written one by one, as a conversation
 brings them; searches ask for the ten best. The others are given "speaker: text", since they have no field for who speaks,
 and look their vectors up, so that embedding costs them nothing. A library that cannot be installed or run is a row that
 says why.
@@ -26,12 +26,12 @@ import numpy as np
 
 from bench.dev_sets import conversations
 from bench.measuring import save, table
-from recollect.recall.embed.static import static_embedder
+from hitherto.recall.embed.static import static_embedder
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PLACE: Final = ROOT / "build" / "peers"
 PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
-    "recollect": (str(ROOT),),
+    "hitherto": (str(ROOT),),
     "mem0": ("mem0ai",),
     "langgraph": ("langgraph",),
     "chroma": ("chromadb",),

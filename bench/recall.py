@@ -25,10 +25,10 @@ import numpy as np
 
 from bench.assembly import START, fill, sentence
 from bench.measuring import save, spread, table
-from recollect import Recollect
-from recollect.recall.embed import open_embedder
-from recollect.store.catalog import UserKey
-from recollect.text.analyse import stems
+from hitherto import Hitherto
+from hitherto.recall.embed import open_embedder
+from hitherto.store.catalog import UserKey
+from hitherto.text.analyse import stems
 
 USER = "ana"
 
@@ -37,7 +37,7 @@ async def by_size(sizes: Sequence[int], *, questions: int, rng: random.Random) -
     rows: list[dict[str, object]] = []
     for turns in sizes:
         with tempfile.TemporaryDirectory() as name:
-            async with Recollect(Path(name)) as memory:
+            async with Hitherto(Path(name)) as memory:
                 begin = perf_counter()
                 await fill(memory, USER, turns=turns, memories=0, rng=rng)
                 rate = turns / (perf_counter() - begin)
@@ -53,7 +53,7 @@ async def by_size(sizes: Sequence[int], *, questions: int, rng: random.Random) -
     return rows
 
 
-async def held_bytes(memory: Recollect, *, turns: int) -> int:
+async def held_bytes(memory: Hitherto, *, turns: int) -> int:
     """What the first search of a user adds to the process, and the next ones keep."""
     tracemalloc.start()
     await memory.search(user=USER, query="anything at all", at=START + timedelta(minutes=turns))
@@ -63,7 +63,7 @@ async def held_bytes(memory: Recollect, *, turns: int) -> int:
 
 
 async def queries(
-    memory: Recollect, folder: Path, *, turns: int, questions: int, rng: random.Random
+    memory: Hitherto, folder: Path, *, turns: int, questions: int, rng: random.Random
 ) -> dict[str, object]:
     at = START + timedelta(minutes=turns)
     digest = UserKey("default", USER).digest

@@ -1,6 +1,6 @@
 """Recall on the development conversations, in memory: which evidence comes back, against BM25 on the same questions.
 
-    RECOLLECT_EVAL_DATA=… python -m bench.recall_dev [--embedder e5-small-v2] [--cache DIR] [--json FILE]
+    HITHERTO_EVAL_DATA=… python -m bench.recall_dev [--embedder e5-small-v2] [--cache DIR] [--json FILE]
 
 Rows are ranked by the code the product runs; only the store is replaced by lists. For each set it prints the
 metrics with 95 % bootstrap intervals, and the gain over BM25 paired by question. Summaries are not involved: every
@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 from splintr import Tokenizer
 
 from bench.dev_sets import SETS, Asked, Conversation, conversations
-from recollect.deliver.evaluating.baseline import Index as Words
-from recollect.deliver.evaluating.measures import LINE_TOKENS, interval
-from recollect.recall.embed.base import Embedder
-from recollect.recall.embed.onnx import onnx_embedder
-from recollect.recall.embed.static import static_embedder
-from recollect.recall.passages import passages
-from recollect.recall.query import Period, Question, understand
-from recollect.recall.rank import DECIMALS, DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
-from recollect.recall.traits import traits
-from recollect.recall.vectors import Matrix, Vectors, products, quantise
-from recollect.text.analyse import stems
+from hitherto.deliver.evaluating.baseline import Index as Words
+from hitherto.deliver.evaluating.measures import LINE_TOKENS, interval
+from hitherto.recall.embed.base import Embedder
+from hitherto.recall.embed.onnx import onnx_embedder
+from hitherto.recall.embed.static import static_embedder
+from hitherto.recall.passages import passages
+from hitherto.recall.query import Period, Question, understand
+from hitherto.recall.rank import DECIMALS, DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
+from hitherto.recall.traits import traits
+from hitherto.recall.vectors import Matrix, Vectors, products, quantise
+from hitherto.text.analyse import stems
 
 Scores = NDArray[np.float64]
 Ranges = Callable[..., Sequence[Period]]
@@ -216,9 +216,9 @@ def no_ranges(text: str, **_: object) -> Sequence[Period]:
 def load_ranges() -> Ranges:
     """The rules for time words, where they are installed."""
     try:
-        return cast(Ranges, import_module("recollect.text.temporal").ranges)
+        return cast(Ranges, import_module("hitherto.text.temporal").ranges)
     except ModuleNotFoundError:
-        print("no recollect.text.temporal: time words are not used")
+        print("no hitherto.text.temporal: time words are not used")
         return no_ranges
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import apsw
 
 from bench.measuring import save, spread, table
-from recollect import Recollect, Turn
+from hitherto import Hitherto, Turn
 
 TEXT = "I think we should move the picnic to Sunday, because Mukesh is only back from Oslo on Saturday night."
 
@@ -60,9 +60,9 @@ def plain_sqlite(folder: Path, count: int, batch: int) -> list[float]:
     return seconds
 
 
-async def recollect(folder: Path, count: int, batch: int, *, user: str = "ana") -> list[float]:
+async def hitherto(folder: Path, count: int, batch: int, *, user: str = "ana") -> list[float]:
     seconds: list[float] = []
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         await memory.record(turns(1, user=user))
         for start in range(0, count, batch):
             some = turns(batch, user=user, start=start)
@@ -74,7 +74,7 @@ async def recollect(folder: Path, count: int, batch: int, *, user: str = "ana") 
 
 async def concurrent(folder: Path, count: int, tasks: int) -> float:
     """Turns a second when many callers write one user's turns at the same time."""
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         await memory.record(turns(1))
         begin = perf_counter()
         for start in range(0, count, tasks):
@@ -85,7 +85,7 @@ async def concurrent(folder: Path, count: int, tasks: int) -> float:
 def process(arguments: tuple[str, int, str]) -> float:
     folder, count, user = arguments
     begin = perf_counter()
-    asyncio.run(recollect(Path(folder), count, 1, user=user))
+    asyncio.run(hitherto(Path(folder), count, 1, user=user))
     return perf_counter() - begin
 
 
@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             plain = plain_sqlite(folder, max(count, batch * 5), batch)
             peer = spread(plain).p50
             rows.append(row(f"plain SQLite, batches of {batch}", plain))
-            ours = asyncio.run(recollect(folder / f"batch-{batch}", max(count, batch * 5), batch))
+            ours = asyncio.run(hitherto(folder / f"batch-{batch}", max(count, batch * 5), batch))
             rows.append(row(f"record, batches of {batch}", ours, peer=peer))
         rates = {
             "16 callers of one user, one process": asyncio.run(concurrent(folder / "callers", count, 16)),

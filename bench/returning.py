@@ -23,9 +23,9 @@ from pathlib import Path
 
 from bench import dev_sets
 from bench.measuring import save, table
-from recollect import Recollect, Turn
-from recollect.testing import FakeClock
-from recollect.types import Context
+from hitherto import Hitherto, Turn
+from hitherto.testing import FakeClock
+from hitherto.types import Context
 
 GAP = timedelta(minutes=30)
 
@@ -64,7 +64,7 @@ def shown(context: Context) -> set[str]:
 async def returns(folder: Path, sittings: Sequence[Sitting], *, recipe: str) -> Score:
     """Every return of a conversation, against the session before it."""
     score, clock = Score(), FakeClock()
-    async with Recollect(folder, clock=clock, recipe=recipe) as memory:
+    async with Hitherto(folder, clock=clock, recipe=recipe) as memory:
         before: Sitting | None = None
         ended = sittings[0].at
         for sitting in sittings:
@@ -80,7 +80,7 @@ async def returns(folder: Path, sittings: Sequence[Sitting], *, recipe: str) -> 
     return score
 
 
-async def record(memory: Recollect, clock: FakeClock, sitting: Sitting) -> None:
+async def record(memory: Hitherto, clock: FakeClock, sitting: Sitting) -> None:
     for name, role, text in sitting.turns:
         clock.tick(seconds=20)
         await memory.record(Turn("u", "user" if role == "user" else "assistant", text, id=name, persona="p"))
@@ -89,7 +89,7 @@ async def record(memory: Recollect, clock: FakeClock, sitting: Sitting) -> None:
 async def questions(folder: Path, conversation: dev_sets.Conversation, *, recipe: str, most: int) -> Score:
     """Questions about earlier sessions, asked a day after the last."""
     score, clock = Score(), FakeClock()
-    async with Recollect(folder, clock=clock, recipe=recipe) as memory:
+    async with Hitherto(folder, clock=clock, recipe=recipe) as memory:
         for sitting in sittings_of(conversation):
             clock.set(max(sitting.at, clock()))
             await record(memory, clock, sitting)

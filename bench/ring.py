@@ -30,11 +30,11 @@ from fastapi import FastAPI
 from bench.assembly import fill, sentence
 from bench.load import quantile
 from bench.measuring import save, table
-from recollect import Recollect, Turn
-from recollect.deliver.http.routes.webhooks import SECRET_HEADER
+from hitherto import Hitherto, Turn
+from hitherto.deliver.http.routes.webhooks import SECRET_HEADER
 
 SOURCE = Path(__file__).resolve().parents[1]
-START = "import sys; sys.argv[0] = 'recollect'; from recollect.deliver.cli import main; sys.exit(main())"
+START = "import sys; sys.argv[0] = 'hitherto'; from hitherto.deliver.cli import main; sys.exit(main())"
 NUMBER, USER, SECRET = "+49301234567", "ana", "open-sesame"
 PAUSE = 0.02
 
@@ -87,13 +87,13 @@ def empty(port: int) -> None:
 async def write(folder: str) -> None:
     """Turns into the caller's memory, one after the other, for as long as the process runs."""
     rng = random.Random(3)
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         while True:
             await memory.record(Turn(USER, "user", sentence(rng), persona="nikita"))
 
 
 async def prepare(folder: str, turns: int) -> None:
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         await fill(memory, USER, turns=turns, memories=200, rng=random.Random(7))
         await memory.link(USER, "phone", NUMBER)
 
@@ -116,13 +116,13 @@ async def measure(service: str, plain: str, rings: int) -> dict[str, list[float]
 
 
 def run(turns: int, rings: int) -> None:
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as temporary, ExitStack() as beside:
+    with tempfile.TemporaryDirectory(prefix="hitherto-bench-") as temporary, ExitStack() as beside:
         folder = str(Path(temporary) / "memories")
         asyncio.run(prepare(folder, turns))
         hanging = beside.enter_context(socket.create_server(("127.0.0.1", 0)))
         ports = free_port(), free_port()
         serve = ("-c", START, "serve", "--data", folder, "--port", str(ports[0]))
-        beside.enter_context(process(*serve, RECOLLECT_VOICE_SECRET=SECRET, RECOLLECT_VOICE_PERSONA="nikita"))
+        beside.enter_context(process(*serve, HITHERTO_VOICE_SECRET=SECRET, HITHERTO_VOICE_PERSONA="nikita"))
         beside.enter_context(process("-m", "bench.ring", "empty", str(ports[1])))
         service, plain = (f"http://127.0.0.1:{port}" for port in ports)
         wait(f"{service}/readyz")

@@ -31,10 +31,10 @@ from bench.assembly import fill, sentence
 from bench.load import Connections, Load, Request, quantile, run
 from bench.measuring import save, table
 from bench.stores import place
-from recollect import Recollect, Turn
+from hitherto import Hitherto, Turn
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
-START = "import sys; sys.argv[0] = 'recollect'; from recollect.deliver.cli import main; sys.exit(main())"
+START = "import sys; sys.argv[0] = 'hitherto'; from hitherto.deliver.cli import main; sys.exit(main())"
 TOKEN = re.compile(r"rck_[0-9a-f]{12}_[\w-]{43}")
 KNEE = 5.0
 FIRST_RATE, STEP, MOST_STEPS = 10.0, 1.35, 16
@@ -51,7 +51,7 @@ def pin(core: int, process: int = 0) -> None:
 
 async def prepare(data: str, *, users: int, turns: int, memories: int, folder: Path) -> None:
     """The first user is filled by hand, the others are copies."""
-    async with Recollect(data) as memory:
+    async with Hitherto(data) as memory:
         await fill(memory, "user-0", turns=turns, memories=memories, rng=random.Random(7))
         export = folder / "user-0.jsonl"
         with export.open("w", encoding="utf-8") as lines:
@@ -78,7 +78,7 @@ def requests(users: int, *, only: str | None = None) -> Callable[[int], Request]
 async def library(data: str, *, users: int) -> dict[str, list[float]]:
     """The same two calls without a service, one after the other."""
     rng = random.Random(13)
-    async with Recollect(data) as memory:
+    async with Hitherto(data) as memory:
         for number in range(users):
             await memory.context(user=f"user-{number}", persona="nikita", message="warm up")
         times: dict[str, list[float]] = {path: [] for path in PATHS}
@@ -101,7 +101,7 @@ def service(data: str, folder: Path) -> Generator[Connections]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "RECOLLECT_RATE": "0", "RECOLLECT_LOG_LEVEL": "warning"}
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "HITHERTO_RATE": "0", "HITHERTO_LOG_LEVEL": "warning"}
     errors = folder / "stderr"
     with errors.open("w") as log:
         command = [sys.executable, "-c", START, "serve", "--data", data, "--port", str(port)]
@@ -211,7 +211,7 @@ def main() -> None:
     parser.add_argument("--stores", default="sqlite,postgres")
     options = parser.parse_args()
     for backend in options.stores.split(","):
-        with place(backend) as where, tempfile.TemporaryDirectory(prefix="recollect-bench-") as temporary:
+        with place(backend) as where, tempfile.TemporaryDirectory(prefix="hitherto-bench-") as temporary:
             folder, users = Path(temporary), options.users
             asyncio.run(prepare(where.url, users=users, turns=options.turns, memories=options.memories, folder=folder))
             load = os.getloadavg()[0]

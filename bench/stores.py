@@ -9,7 +9,7 @@ full store.
 Times hold for the machine and the moment; the processor time of a call, here and in the server, holds longer, and is what
 sizing needs. A context leaves its snapshot to be written behind the answer: that is over before the next call begins, as in
 a conversation, so it is in the processor's time and not in the call's.
-PostgreSQL is started on loopback with its data synced to disk; `RECOLLECT_TEST_POSTGRES` names another server, whose
+PostgreSQL is started on loopback with its data synced to disk; `HITHERTO_TEST_POSTGRES` names another server, whose
 processor time is not seen. After each step it is vacuumed and its statistics are taken at once, as autovacuum does within a
 minute of such a load: plans that were made while the tables were empty are made anew.
 
@@ -34,11 +34,11 @@ from time import perf_counter, process_time
 import psycopg
 
 from bench.measuring import Spread, save, spread, table
-from recollect import Recollect, Turn
-from recollect.store import connect
-from recollect.store.base import Change, Store, UserKey, Vector
-from recollect.testing import put, turn_draft
-from recollect.text.analyse import stems
+from hitherto import Hitherto, Turn
+from hitherto.store import connect
+from hitherto.store.base import Change, Store, UserKey, Vector
+from hitherto.testing import put, turn_draft
+from hitherto.text.analyse import stems
 from tests.postgres_server import SERVER_VARIABLE, PostgresServer
 from tests.stores import made_database
 
@@ -128,7 +128,7 @@ class Talk:
 @contextmanager
 def place(backend: str) -> Generator[Place]:
     """An empty store of that kind."""
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hitherto-bench-") as folder:
         if backend == "sqlite":
             yield Place(str(Path(folder) / "memories"))
             return
@@ -160,7 +160,7 @@ async def crowd(store: Store, talk: Talk, *, start: int, end: int, turns: int) -
             await put(user, Change(turns=drafts[first : first + BATCH]))
 
 
-async def sampled(where: Place, memory: Recollect, count: int, call: Callable[[], Awaitable[object]]) -> Cost:
+async def sampled(where: Place, memory: Hitherto, count: int, call: Callable[[], Awaitable[object]]) -> Cost:
     for _ in range(WARMING):
         await call()
     await memory.flush()
@@ -175,7 +175,7 @@ async def sampled(where: Place, memory: Recollect, count: int, call: Callable[[]
     return Cost(spread(seconds), here * 1000 / count, server * 1000 / count)
 
 
-async def measured(where: Place, memory: Recollect, talk: Talk, *, user: str, samples: int) -> dict[str, Cost]:
+async def measured(where: Place, memory: Hitherto, talk: Talk, *, user: str, samples: int) -> dict[str, Cost]:
     def head() -> Awaitable[object]:
         return memory.head(user=user)
 
@@ -197,7 +197,7 @@ async def bench(backend: str, where: Place, sizes: Sizes) -> list[dict[str, obje
     store = connect(where.url)
     await store.open()
     rows: list[dict[str, object]] = []
-    async with Recollect(where.url) as memory:
+    async with Hitherto(where.url) as memory:
         for batch in talk.turns("ana", sizes.own):
             await memory.record(batch)
         first: dict[str, Cost] = {}

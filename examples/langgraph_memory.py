@@ -14,8 +14,8 @@ from typing import Any, TypedDict, cast
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph  # pyright: ignore[reportMissingTypeStubs] -- it ships none
 
-from recollect import Context, Recollect, Turn
-from recollect.types import Json
+from hitherto import Context, Hitherto, Turn
+from hitherto.types import Json
 
 
 class State(TypedDict):
@@ -45,7 +45,7 @@ def _message(entry: dict[str, Json]) -> BaseMessage:
 
 
 def remembering(
-    memory: Recollect, model: Callable[[list[BaseMessage]], str], *, user: str, persona: str | None = None
+    memory: Hitherto, model: Callable[[list[BaseMessage]], str], *, user: str, persona: str | None = None
 ) -> Any:
     """The graph: recall, answer, remember."""
 
@@ -76,7 +76,7 @@ def stand_in(prompt: list[BaseMessage]) -> str:
 
 async def main(folder: Path) -> list[str]:
     answers: list[str] = []
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         graph = remembering(memory, stand_in, user="ana", persona="nikita")
         for text in ("I start at Acme on Monday!", "Where do I start?"):
             answers.append((await graph.ainvoke({"text": text}))["answer"])

@@ -11,8 +11,8 @@ from pathlib import Path
 from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 
-START = "import sys; sys.argv[0] = 'recollect'; from recollect.deliver.cli import main; sys.exit(main())"
-"""What the command `recollect` does, for a Python that has it installed as a package only."""
+START = "import sys; sys.argv[0] = 'hitherto'; from hitherto.deliver.cli import main; sys.exit(main())"
+"""What the command `hitherto` does, for a Python that has it installed as a package only."""
 
 
 async def main(folder: Path) -> list[str]:

@@ -14,18 +14,18 @@ from agents import Agent, Runner, TResponseInputItem
 from agents.memory import SessionABC, SessionSettings
 from agents.models.interface import Model
 
-from recollect import Recollect, ToolCall, ToolReturn, Turn
-from recollect.types import StoredTurn
+from hitherto import Hitherto, ToolCall, ToolReturn, Turn
+from hitherto.types import StoredTurn
 
 Item = dict[str, Any]
 
 
-class RecollectSession(SessionABC):
+class HithertoSession(SessionABC):
     """The turns of one lane as a session."""
 
     session_settings: SessionSettings | None = None
 
-    def __init__(self, memory: Recollect, *, user: str, session_id: str, persona: str | None = None) -> None:
+    def __init__(self, memory: Hitherto, *, user: str, session_id: str, persona: str | None = None) -> None:
         self.session_id = session_id
         self._memory = memory
         self._user = user
@@ -89,9 +89,9 @@ def _items(turn: StoredTurn) -> list[Item]:
 
 async def main(folder: Path, *, model: Model | str | None = None) -> list[str]:
     answers: list[str] = []
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         agent = Agent(name="Nikita", instructions="You are Nikita, warm and quick.", model=model)
-        session = RecollectSession(memory, user="ana", session_id="agents-example")
+        session = HithertoSession(memory, user="ana", session_id="agents-example")
         for text in ("I start at Acme on Monday!", "Where do I start?"):
             result = await Runner.run(agent, text, session=session)
             answers.append(str(result.final_output))

@@ -1,9 +1,9 @@
 """The same companion with a plain OpenAI client: the memory is in the endpoint, the program does not know of it.
 
-    recollect serve --upstream https://api.openai.com/v1        # RECOLLECT_UPSTREAM_KEY=sk-…
-    RECOLLECT_KEY=rck_… python examples/openai_client.py
+    hitherto serve --upstream https://api.openai.com/v1        # HITHERTO_UPSTREAM_KEY=sk-…
+    HITHERTO_KEY=rck_… python examples/openai_client.py
 
-`RECOLLECT_URL` is where the service listens, `MODEL` what should answer. Only the last message is sent each time.
+`HITHERTO_URL` is where the service listens, `MODEL` what should answer. Only the last message is sent each time.
 """
 
 import os
@@ -20,10 +20,10 @@ SAID = (
 
 def main(said: Sequence[str] = SAID) -> list[str]:
     answers: list[str] = []
-    url = os.environ.get("RECOLLECT_URL", "http://127.0.0.1:8080")
+    url = os.environ.get("HITHERTO_URL", "http://127.0.0.1:8080")
     # A key of one user says whose memory it is; one of the whole application names the user in a header.
-    headers = {"X-Recollect-User": os.environ.get("RECOLLECT_USER", "ana"), "X-Recollect-Conversation": "example"}
-    with OpenAI(base_url=f"{url}/v1", api_key=os.environ["RECOLLECT_KEY"], default_headers=headers) as client:
+    headers = {"X-Hitherto-User": os.environ.get("HITHERTO_USER", "ana"), "X-Hitherto-Conversation": "example"}
+    with OpenAI(base_url=f"{url}/v1", api_key=os.environ["HITHERTO_KEY"], default_headers=headers) as client:
         for text in said:
             stream = client.chat.completions.create(
                 model=os.environ.get("MODEL", "gpt-4o"),

@@ -15,8 +15,8 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Text
 from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from recollect import Recollect
-from recollect.deliver.pydantic_ai import Memory
+from hitherto import Hitherto
+from hitherto.deliver.pydantic_ai import Memory
 
 SAID = (
     "I start at Acme on Monday! I am a bit nervous about my new boss, Mukesh.",
@@ -34,7 +34,7 @@ def stand_in(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
 async def main(folder: Path, *, model: Model | str | None = None) -> list[str]:
     answers: list[str] = []
-    async with Recollect(folder, recipe="companion-text") as memory:
+    async with Hitherto(folder, recipe="companion-text") as memory:
         await memory.define_persona("nikita", name="Nikita", text="You are Nikita, warm, quick and a little cheeky.")
         agent = Agent(
             model or os.environ.get("MODEL") or FunctionModel(stand_in),

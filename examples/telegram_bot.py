@@ -17,8 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from recollect import Context, Recollect
-from recollect.deliver.telegram import Bot, Posted, Telegram
+from hitherto import Context, Hitherto
+from hitherto.deliver.telegram import Bot, Posted, Telegram
 
 PERSONA = "nikita"
 
@@ -69,7 +69,7 @@ async def reply(context: Context) -> str:
     return str(answer["choices"][0]["message"]["content"])
 
 
-async def serve(api: BotApi, memory: Recollect, *, going_on: Callable[[], bool] = lambda: True) -> None:
+async def serve(api: BotApi, memory: Hitherto, *, going_on: Callable[[], bool] = lambda: True) -> None:
     """Reads updates and answers. An update is confirmed to Telegram only when it is durable in the memory."""
     me = await api.call("getMe")
     telegram = Telegram(memory, bot=Bot(id=me["id"], username=me.get("username"), persona=PERSONA), links=memory)
@@ -82,7 +82,7 @@ async def serve(api: BotApi, memory: Recollect, *, going_on: Callable[[], bool] 
             offset = update["update_id"] + 1
 
 
-async def answer(api: BotApi, memory: Recollect, telegram: Telegram, event: Posted) -> None:
+async def answer(api: BotApi, memory: Hitherto, telegram: Telegram, event: Posted) -> None:
     turn = event.turn
     context = await memory.context(user=turn.user, turn=turn.id, persona=turn.persona, lane=turn.lane, recipe="lanes")
     sent = await api.call("sendMessage", text=await reply(context), **event.to.params())
@@ -94,7 +94,7 @@ async def main() -> None:
     if not token:
         raise SystemExit("set TELEGRAM_TOKEN to your bot's token (from @BotFather)")
     api = BotApi(token, os.environ.get("TELEGRAM_API", "https://api.telegram.org"))
-    async with Recollect(os.environ.get("RECOLLECT_DATA", "./memories")) as memory:
+    async with Hitherto(os.environ.get("HITHERTO_DATA", "./memories")) as memory:
         await memory.define_persona(PERSONA, name="Nikita", text="You are Nikita, a warm and attentive friend.")
         await serve(api, memory)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "src" / "recollect"
+PACKAGE = ROOT / "src" / "hitherto"
 PAGE = ROOT / "ARCHITECTURE.md"
 HEADING = "## Modules\n"
 INTRODUCTION = """

@@ -21,7 +21,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.vectors import quantise, unit
+from hitherto.recall.vectors import quantise, unit
 
 Array = NDArray[np.float32]
 
@@ -32,7 +32,7 @@ FIRST_WORD = 1996
 CLS, SEP = 101, 102
 HEADS = 12
 BATCH = 512
-TARGET = Path(__file__).parents[1] / "src" / "recollect" / "recall" / "embed" / "static.npz"
+TARGET = Path(__file__).parents[1] / "src" / "hitherto" / "recall" / "embed" / "static.npz"
 
 
 def read_carrier(path: Path) -> tuple[dict[str, Array], list[str]]:

@@ -23,10 +23,10 @@ from pydantic import BaseModel
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
-from recollect import Recollect, Turn  # noqa: E402
-from recollect.process.llm.asking import Asker, Limits  # noqa: E402
-from recollect.testing import FakeClock  # noqa: E402
-from recollect.types import Role  # noqa: E402
+from hitherto import Hitherto, Turn  # noqa: E402
+from hitherto.process.llm.asking import Asker, Limits  # noqa: E402
+from hitherto.testing import FakeClock  # noqa: E402
+from hitherto.types import Role  # noqa: E402
 
 A = TypeVar("A", bound=BaseModel)
 PARTS = 22
@@ -46,7 +46,7 @@ def weights(given: str | None) -> Path:
     """The model's file: the one given, or the installed parts put together once."""
     if given is not None:
         return Path(given)
-    target = Path(tempfile.gettempdir()) / "recollect-local-model.gguf"
+    target = Path(tempfile.gettempdir()) / "hitherto-local-model.gguf"
     if not target.exists():
         half = target.with_suffix(".part")
         with half.open("wb") as whole:
@@ -88,7 +88,7 @@ class Telling(Asker):
         return given
 
 
-async def show_learnt(memory: Recollect) -> None:
+async def show_learnt(memory: Hitherto) -> None:
     facts = [fact.text for fact in await memory.memories(user="ana")]
     loops = [f"({loop.kind}) {loop.text}" for loop in await memory.loops(user="ana", status=None)]
     print("memories:", *judged(facts, WANTED), sep="\n")
@@ -99,7 +99,7 @@ async def run(url: str) -> None:
     clock = FakeClock()
     asker = Telling(f"{url}/v1#local", Limits(seconds=3_000, answer_tokens=900))
     with tempfile.TemporaryDirectory() as folder:
-        async with Recollect(folder, clock=clock, model=asker) as memory:
+        async with Hitherto(folder, clock=clock, model=asker) as memory:
             await memory.define_persona("nikita", name="Nikita", text="You are Nikita.")
             for role, text in TALK:
                 await memory.record(Turn("ana", role, text, persona="nikita"))

@@ -37,12 +37,12 @@ class Mutation:
 
 
 ISOLATION = "tests/promises/test_isolation.py::test_no_user_ever_sees_another_ones_word"
-SQL = "src/recollect/store/postgres/queries"
+SQL = "src/hitherto/store/postgres/queries"
 BYTES = "tests/store/sqlite/test_forgotten_bytes.py"
 SCRUB = "tests/store/postgres/test_scrubbing.py::test_nothing_of_what_was_erased_is_left"
-CURSORS, FENCING = "src/recollect/work/cursors.py", "tests/work/test_fencing.py"
-SUBJECTS, ROUTES = "src/recollect/deliver/http/subjects.py", "tests/deliver/http/test_access.py"
-NO_WALL = ("src/recollect/store/postgres/layout.py", r'_MINE = "user_id = .*"', '_MINE = "true"')
+CURSORS, FENCING = "src/hitherto/work/cursors.py", "tests/work/test_fencing.py"
+SUBJECTS, ROUTES = "src/hitherto/deliver/http/subjects.py", "tests/deliver/http/test_access.py"
+NO_WALL = ("src/hitherto/store/postgres/layout.py", r'_MINE = "user_id = .*"', '_MINE = "true"')
 
 MUTATIONS = (
     Mutation(
@@ -70,42 +70,42 @@ MUTATIONS = (
     ),
     Mutation(
         "user in the file's name (embedded)",
-        "src/recollect/store/catalog.py",
+        "src/hitherto/store/catalog.py",
         r"len\(tenant\)\.to_bytes\(4, \"big\"\) \+ tenant \+ user",
         'len(tenant).to_bytes(4, "big") + tenant + user[:4]',
         [f"{ISOLATION}[sqlite]"],
     ),
     Mutation(
         "escaping of stored text",
-        "src/recollect/ingest/escaping.py",
+        "src/hitherto/ingest/escaping.py",
         r"if _BRACKET\.search\(text\) is None:",
         "if True:",
         ["tests/assemble/test_attacks.py", "tests/assemble/test_render.py"],
     ),
     Mutation(
         "the rewrite of the file after erasing",
-        "src/recollect/store/sqlite/driver.py",
+        "src/hitherto/store/sqlite/driver.py",
         r'    connection\.execute\("VACUUM"\)\n',
         "",
         [f"{BYTES}::test_erasing_leaves_no_byte"],
     ),
     Mutation(
         "emptying the log after erasing",
-        "src/recollect/store/sqlite/driver.py",
+        "src/hitherto/store/sqlite/driver.py",
         r'(connection\.execute\("VACUUM"\)\n    return )truncate_log\(connection\)',
         r"\1True",
         [f"{BYTES}::test_erasing_leaves_no_byte"],
     ),
     Mutation(
         "overwriting of what is deleted (secure_delete)",
-        "src/recollect/store/sqlite/driver.py",
+        "src/hitherto/store/sqlite/driver.py",
         r"PRAGMA secure_delete = ON;",
         "PRAGMA secure_delete = OFF;",
         [f"{BYTES}::test_what_routine_removes_is_overwritten"],
     ),
     Mutation(
         "removal of words from full text (secure-delete)",
-        "src/recollect/store/sqlite/migrations/user/0001_a_users_memory.sql",
+        "src/hitherto/store/sqlite/migrations/user/0001_a_users_memory.sql",
         r"'secure-delete', 1",
         "'secure-delete', 0",
         [f"{BYTES}::test_erasing_leaves_no_byte"],
@@ -113,21 +113,21 @@ MUTATIONS = (
     ),
     Mutation(
         "scrubbing of the catalog when a link is removed",
-        "src/recollect/store/sqlite/catalogfile.py",
+        "src/hitherto/store/sqlite/catalogfile.py",
         r"        self\.finish_own_scrub\(\)\n        return done",
         "        return done",
         ["tests/promises/test_forgetting.py::test_a_users_name_links_and_settings_leave_no_byte"],
     ),
     Mutation(
         "the rewrite of tables by a scrub (PostgreSQL)",
-        "src/recollect/store/postgres/scrubbing.py",
+        "src/hitherto/store/postgres/scrubbing.py",
         r"vacuum \(full, analyze\)",
         "vacuum (analyze)",
         [SCRUB],
     ),
     Mutation(
         "moving the log on in a scrub (PostgreSQL)",
-        "src/recollect/store/postgres/scrubbing.py",
+        "src/hitherto/store/postgres/scrubbing.py",
         r"    left \+= await _drop_old_log\(connection\)\n",
         "",
         [SCRUB],
@@ -135,28 +135,28 @@ MUTATIONS = (
     Mutation("row-level security (PostgreSQL)", *NO_WALL, ["tests/store/postgres/test_walls.py"]),
     Mutation(
         "a sync at every commit",
-        "src/recollect/store/sqlite/driver.py",
+        "src/hitherto/store/sqlite/driver.py",
         r"PRAGMA synchronous = FULL;",
         "PRAGMA synchronous = NORMAL;",
         ["tests/faults/test_f02_power_loss.py::test_no_acknowledged_turn_is_lost_when_the_power_fails"],
     ),
     Mutation(
         "running work fenced off by forgetting",
-        "src/recollect/assemble/forgetting.py",
+        "src/hitherto/assemble/forgetting.py",
         r"lease=_fence\(answers\[leased\], now=now\),",
         "",
         ["tests/promises/test_forgetting.py::test_work_under_way_does_not_write_it_back"],
     ),
     Mutation(
         "what was forgotten stays away",
-        "src/recollect/ingest/record.py",
+        "src/hitherto/ingest/record.py",
         r"entry\.id in there or entry\.id not in answers\[erased\]",
         "True",
         ["tests/promises/test_forgetting.py::test_a_delivery_that_comes_again_does_not_bring_it_back"],
     ),
     Mutation(
         "what was forgotten in a context under way",
-        "src/recollect/assemble/replaying.py",
+        "src/hitherto/assemble/replaying.py",
         r"if name not in hidden",
         "if True",
         ["tests/promises/test_forgetting.py::test_a_context_under_way_does_not_write_it_back"],
@@ -194,7 +194,7 @@ def prepared(folder: Path, *, walled: bool) -> None:
 
 def outcome_of(folder: Path, tests: Sequence[str]) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--timeout", "3600", *tests]
-    environment = {**os.environ, "PYTHONPATH": "src", "RECOLLECT_TEST_NO_SHRINKING": "1"}
+    environment = {**os.environ, "PYTHONPATH": "src", "HITHERTO_TEST_NO_SHRINKING": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     failures = [line for line in done.stdout.splitlines() if line.startswith(("E   ", "FAILED", "ERROR"))]
     return done.returncode, "; ".join(" ".join(line.split()) for line in failures[:2])[:220]
@@ -203,7 +203,7 @@ def outcome_of(folder: Path, tests: Sequence[str]) -> tuple[int, str]:
 @cache
 def baseline(tests: tuple[str, ...], *, walled: bool) -> str:
     """The same tests on the same copy without the mutation: if they fail there, a failure says nothing."""
-    with tempfile.TemporaryDirectory(prefix="recollect-baseline-") as name:
+    with tempfile.TemporaryDirectory(prefix="hitherto-baseline-") as name:
         prepared(Path(name), walled=walled)
         code, why = outcome_of(Path(name), tests)
     return "" if code == 0 else f"BASELINE FAILS ({code}): {why}"
@@ -214,7 +214,7 @@ def check(mutation: Mutation) -> str:
     walled = not mutation.file.startswith(SQL)
     if broken := baseline(tuple(mutation.tests), walled=walled):
         return broken
-    with tempfile.TemporaryDirectory(prefix="recollect-mutation-") as name:
+    with tempfile.TemporaryDirectory(prefix="hitherto-mutation-") as name:
         folder = Path(name)
         prepared(folder, walled=walled)
         target = folder / mutation.file

@@ -16,13 +16,13 @@ from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
-from recollect.assemble import recipe as model
-from recollect.assemble import recipe_book as recipes
-from recollect.assemble.recipe import Recipe
-from recollect.assemble.titles import HEADINGS, SECTION_IDS, UNTRIMMED
-from recollect.deliver.cli.app import program
-from recollect.deliver.cli.call import GLOBAL
-from recollect.deliver.cli.commands import COMMANDS, Command, Topic
+from hitherto.assemble import recipe as model
+from hitherto.assemble import recipe_book as recipes
+from hitherto.assemble.recipe import Recipe
+from hitherto.assemble.titles import HEADINGS, SECTION_IDS, UNTRIMMED
+from hitherto.deliver.cli.app import program
+from hitherto.deliver.cli.call import GLOBAL
+from hitherto.deliver.cli.commands import COMMANDS, Command, Topic
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -33,7 +33,7 @@ Made by `make docs` from the program itself. The examples work as they stand on 
 them; those in capitals need a file or an id of your own.
 
 ```console
-$ recollect demo --data ./memories --brief
+$ hitherto demo --data ./memories --brief
 ```
 
 ## For every command
@@ -42,7 +42,7 @@ $ recollect demo --data ./memories --brief
 |---|---|
 {options}
 
-These may stand before or after the command's name. `--user` can come from `RECOLLECT_USER`.
+These may stand before or after the command's name. `--user` can come from `HITHERTO_USER`.
 
 - **Exit codes**: 0 done, 1 failed, 2 wrong usage (an unknown option, or a value that cannot be used).
 - **Errors** are one line on stderr; with `--json`, one object there: `{{"error": "NotFound", "message": "…"}}`.
@@ -62,14 +62,14 @@ A recipe says what a context is made of: which sections in which order, how many
 first, how many turns, loops and memories, how memories are found. It is data, one TOML file; nothing of it is code.
 
 ```console
-$ recollect recipes
-$ recollect recipes show companion
+$ hitherto recipes
+$ hitherto recipes show companion
 ```
 
 ## A recipe of your own
 
 A recipe may extend another: tables are merged, everything else is replaced. Save this as `mine.toml`, check it with
-`recollect recipes check mine.toml`, and use it with `--recipe mine.toml`, `Recollect(…, recipe="mine.toml")` or
+`hitherto recipes check mine.toml`, and use it with `--recipe mine.toml`, `Hitherto(…, recipe="mine.toml")` or
 `memory.context(…, recipe="mine.toml")`.
 
 ```toml
@@ -90,7 +90,7 @@ A field that does not exist is an error that names the nearest one that does.
 
 WORDS = {
     "name": "What it is called; a context and its snapshot name it.",
-    "description": "One line for `recollect recipes`.",
+    "description": "One line for `hitherto recipes`.",
     "tokenizer": "The family of the answering model; without it, the engine's.",
     "total": "The whole context.",
     "arrange": "In the order listed, or what changes least first, which keeps providers' prompt caches warm.",
@@ -173,7 +173,7 @@ def command_line() -> str:
 
 def _command(command: Command) -> str:
     found = _find(command.name)
-    usage = " ".join(["recollect", command.name, *_usage(found.params)])
+    usage = " ".join(["hitherto", command.name, *_usage(found.params)])
     lines = [f"### {command.name}", "", inspect.getdoc(command.run) or "", "", "```text", usage, "```", ""]
     own = [_row(p) for p in found.params if p.name not in GLOBAL and p.name != "help"]
     if own:
@@ -214,7 +214,7 @@ def _row(parameter: Any) -> str:
 
 def recipe_reference() -> str:
     known = [recipes.load(name) for name in recipes.names()]
-    parts = [RECIPES, "## The recipes that come with Recollect\n", *_bundled(known)]
+    parts = [RECIPES, "## The recipes that come with Hitherto\n", *_bundled(known)]
     parts += ["## Sections\n", *_sections(known), "## Fields\n", *_fields(Recipe, "")]
     return "\n".join(parts) + "\n"
 

@@ -13,12 +13,12 @@ from typing import Final
 
 import numpy as np
 
-from recollect.recall.embed.static import TABLE
-from recollect.recall.vectors import Vectors, products, unit
-from recollect.text.analyse import stems
-from recollect.text.patterns import PatternTable
+from hitherto.recall.embed.static import TABLE
+from hitherto.recall.vectors import Vectors, products, unit
+from hitherto.text.analyse import stems
+from hitherto.text.patterns import PatternTable
 
-TARGET: Final = Path(__file__).parents[1] / "src" / "recollect" / "recall" / "related.txt"
+TARGET: Final = Path(__file__).parents[1] / "src" / "hitherto" / "recall" / "related.txt"
 NEAREST: Final = 4
 SIMILAR: Final = 0.5
 _WORD: Final = re.compile(r"[a-z]{3,}")
@@ -32,7 +32,7 @@ hour minute decade century ago last next past"""
 
 
 def left_out() -> frozenset[str]:
-    given = PatternTable.read("recollect.process", "names.toml").content["given"]
+    given = PatternTable.read("hitherto.process", "names.toml").content["given"]
     return frozenset(stems(" ".join([_KINDS, *given])))
 
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROWS = ROOT / "docs" / "requirements.toml"
 PAGE = ROOT / "docs" / "requirements.md"
 # The store conformance suite is published in the package, so its marks count as well.
-MARKED = ("tests/**/*.py", "src/recollect/testing*", "src/recollect/testing/**/*.py")
+MARKED = ("tests/**/*.py", "src/hitherto/testing*", "src/hitherto/testing/**/*.py")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The software bill of materials: what an installation of Recollect consists of, from its hash-locked requirements.
+"""The software bill of materials: what an installation of Hitherto consists of, from its hash-locked requirements.
 
     python scripts/sbom.py          writes sbom.cdx.json (CycloneDX 1.6) and docs/licences.md
 
@@ -101,8 +101,8 @@ def bill(found: Iterable[Package], *, version: str) -> dict[str, object]:
         "metadata": {
             "component": {
                 "type": "library",
-                "bom-ref": f"pkg:pypi/recollect@{version}",
-                "name": "recollect",
+                "bom-ref": f"pkg:pypi/hitherto@{version}",
+                "name": "hitherto",
                 "version": version,
                 "licenses": [{"license": {"id": "Apache-2.0"}}],
             }

@@ -12,9 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from recollect.deliver.cli.commands import COMMANDS  # noqa: E402 -- after the path is set
-from recollect.deliver.http.calls import CALLS  # noqa: E402
-from recollect.settings import Settings, variable  # noqa: E402
+from hitherto.deliver.cli.commands import COMMANDS  # noqa: E402 -- after the path is set
+from hitherto.deliver.http.calls import CALLS  # noqa: E402
+from hitherto.settings import Settings, variable  # noqa: E402
 
 
 def calls() -> list[str]:

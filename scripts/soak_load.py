@@ -41,7 +41,7 @@ CLIENTS = 4
 EVERY_SECONDS = 5.0
 TOLD_EVERY = 24
 """Looks after which one is printed: two minutes."""
-PROGRAM = (sys.executable, "-c", "import sys; from recollect.deliver.cli import main; sys.exit(main())")
+PROGRAM = (sys.executable, "-c", "import sys; from hitherto.deliver.cli import main; sys.exit(main())")
 GROWTH_MB_PER_HOUR = 1.0
 IDLE_SECONDS = 30.0
 """Clients ask many times in so long: a service that serves none of them for so long has lost its turns."""
@@ -168,7 +168,7 @@ async def client(
 @contextmanager
 def running(data: str, folder: Path, port: int) -> Generator[tuple[int, int, str]]:
     """The service and a worker, as they run in production: their process ids and a key."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "RECOLLECT_DATA": data, "RECOLLECT_RATE": "0"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "HITHERTO_DATA": data, "HITHERTO_RATE": "0"}
     token = _token(environment)
     with (folder / "service.log").open("wb") as log:
         service = subprocess.Popen([*PROGRAM, "serve", "--port", str(port)], env=environment, stdout=log, stderr=log)
@@ -359,7 +359,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path(), help="the folder for the plot")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)  # now, not after two hours
-    with tempfile.TemporaryDirectory(prefix="recollect-soak-") as name:
+    with tempfile.TemporaryDirectory(prefix="hitherto-soak-") as name:
         folder = Path(name)
         if arguments.store == "postgres":
             from tests.postgres_server import PostgresServer

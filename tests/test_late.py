@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from recollect.late import late, later
+from hitherto.late import late, later
 
 
 @late("told")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from splintr import Tokenizer as Vocabulary
 
-from recollect.errors import InvalidInput
-from recollect.tokens import CALL, ESTIMATES, EXACT, MESSAGE, families, tokenizer
-from recollect.types import Media, Thinking, ToolCall, ToolReturn
+from hitherto.errors import InvalidInput
+from hitherto.tokens import CALL, ESTIMATES, EXACT, MESSAGE, families, tokenizer
+from hitherto.types import Media, Thinking, ToolCall, ToolReturn
 from tests import eval_data
 
 STAND_INS = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
-PACKAGE = "recollect"
+PACKAGE = "hitherto"
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Module:
 
 @cache
 def modules() -> tuple[Module, ...]:
-    """Every module of the package; `recollect/store/__init__.py` is called `recollect.store`."""
+    """Every module of the package; `hitherto/store/__init__.py` is called `hitherto.store`."""
     return tuple(_load(path) for path in sorted((SOURCE / PACKAGE).rglob("*.py")))
 
 

@@ -10,11 +10,11 @@ import pytest
 from tests.architecture.source import modules
 
 BROAD = {"Exception", "BaseException"}
-# Places where nothing narrower is right, each with its reason: {"src/recollect/…py": "why"}.
+# Places where nothing narrower is right, each with its reason: {"src/hitherto/…py": "why"}.
 ALLOWED: dict[str, str] = {
-    "src/recollect/deliver/http/requests.py": "the edge of the service: whatever it was, the client gets an answer",
-    "src/recollect/recall/embed/checked.py": "an application's own embedder may raise anything; it becomes one named error",
-    "src/recollect/store/sqlite/attempt.py": "hands whatever a thread raised to the caller who waits in another",
+    "src/hitherto/deliver/http/requests.py": "the edge of the service: whatever it was, the client gets an answer",
+    "src/hitherto/recall/embed/checked.py": "an application's own embedder may raise anything; it becomes one named error",
+    "src/hitherto/store/sqlite/attempt.py": "hands whatever a thread raised to the caller who waits in another",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.architecture.source import PACKAGE, Module, imported_names, modules
 
-# Lowest first. The names are files and folders right under src/recollect; those on one line are one layer.
+# Lowest first. The names are files and folders right under src/hitherto; those on one line are one layer.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "ids", "keys", "late", "types", "settings", "clock", "tokens", "pages", "private"),
     ("text",),
@@ -31,12 +31,12 @@ HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 
 
 def layer_of(module: str) -> str:
-    """The layer's name in `recollect.<layer>…`; the package itself is `__init__`."""
+    """The layer's name in `hitherto.<layer>…`; the package itself is `__init__`."""
     return module.split(".")[1] if "." in module else "__init__"
 
 
 def resolve(name: str, known: frozenset[str]) -> str | None:
-    """The module of ours that an imported name comes from: `recollect.types.Turn` is in `recollect.types`."""
+    """The module of ours that an imported name comes from: `hitherto.types.Turn` is in `hitherto.types`."""
     while name and name not in known:
         name = name.rpartition(".")[0]
     return name or None
@@ -83,21 +83,21 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("import recollect.store.base", {"recollect.store.base"}),
-        ("from recollect.store import base", {"recollect.store.base"}),
-        ("from recollect.types import Turn", {"recollect.types"}),
-        ("def late():\n    from recollect.engine import Recollect", {"recollect.engine"}),
-        ("import recollected", set[str]()),
+        ("import hitherto.store.base", {"hitherto.store.base"}),
+        ("from hitherto.store import base", {"hitherto.store.base"}),
+        ("from hitherto.types import Turn", {"hitherto.types"}),
+        ("def late():\n    from hitherto.engine import Hitherto", {"hitherto.engine"}),
+        ("import hithertoed", set[str]()),
     ],
 )
 def test_imports_are_seen_in_every_form(source: str, expected: set[str]) -> None:
-    known = frozenset({"recollect", "recollect.store", "recollect.store.base", "recollect.types", "recollect.engine"})
+    known = frozenset({"hitherto", "hitherto.store", "hitherto.store.base", "hitherto.types", "hitherto.engine"})
     tree = ast.parse(source)
     found = {resolve(name, known) for name in imported_names(tree) if name.split(".")[0] == PACKAGE}
     assert found == expected
 
 
 def test_climbing_is_noticed() -> None:
-    assert climbs("recollect.store.sqlite", "recollect.recall.rank")
-    assert not climbs("recollect.recall.rank", "recollect.store.base")
-    assert not climbs("recollect.types", "recollect.errors")
+    assert climbs("hitherto.store.sqlite", "hitherto.recall.rank")
+    assert not climbs("hitherto.recall.rank", "hitherto.store.base")
+    assert not climbs("hitherto.types", "hitherto.errors")

@@ -49,7 +49,7 @@ def test_machine_names_are_noticed(text: str) -> None:
     assert MACHINE.search(text)
 
 
-@pytest.mark.parametrize("text", ["tests/work/test_lease.py", "src/recollect/work/worker.py", "./home/x", "root:42"])
+@pytest.mark.parametrize("text", ["tests/work/test_lease.py", "src/hitherto/work/worker.py", "./home/x", "root:42"])
 def test_paths_of_the_project_are_not(text: str) -> None:
     assert not MACHINE.search(text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import recollect
+import hitherto
 from tests.architecture.source import SOURCE
 
 # A name added here is a promise to every user; documentation and changelog speak of it in the same commit.
@@ -24,8 +24,8 @@ PUBLIC = {
     "Persona",
     "Profile",
     "Recipe",
-    "Recollect",
-    "RecollectError",
+    "Hitherto",
+    "HithertoError",
     "Session",
     "State",
     "StoreError",
@@ -36,7 +36,7 @@ PUBLIC = {
     "Turn",
 }
 MOST_NAMES = 25
-# Packages of the extras: importing Recollect must work, and stay quick, without them.
+# Packages of the extras: importing Hitherto must work, and stay quick, without them.
 OPTIONAL = {
     "fastapi",
     "httpx",
@@ -56,21 +56,21 @@ OPTIONAL = {
 
 
 def test_the_public_names_are_exactly_these() -> None:
-    assert set(recollect.__all__) == PUBLIC
-    assert len(recollect.__all__) == len(PUBLIC) <= MOST_NAMES
+    assert set(hitherto.__all__) == PUBLIC
+    assert len(hitherto.__all__) == len(PUBLIC) <= MOST_NAMES
 
 
 def test_every_public_name_is_there() -> None:
-    assert [name for name in recollect.__all__ if not hasattr(recollect, name)] == []
+    assert [name for name in hitherto.__all__ if not hasattr(hitherto, name)] == []
 
 
 def test_importing_the_package_loads_no_extra() -> None:
     loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, recollect; print(*{name.split('.')[0] for name in sys.modules})"],
+        [sys.executable, "-c", "import sys, hitherto; print(*{name.split('.')[0] for name in sys.modules})"],
         env={"PYTHONPATH": str(SOURCE)},
         check=True,
         capture_output=True,
         text=True,
     ).stdout.split()
-    assert "recollect" in loaded
+    assert "hitherto" in loaded
     assert OPTIONAL.isdisjoint(loaded)

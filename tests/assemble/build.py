@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recollect.assemble.assemble import assemble
-from recollect.assemble.assembled import Assembled
-from recollect.assemble.material import Material
-from recollect.assemble.recipe import Recipe
-from recollect.assemble.recipe_book import load
-from recollect.assemble.render import Block, blocks
-from recollect.tokens import Tokenizer, tokenizer
-from recollect.types import (
+from hitherto.assemble.assemble import assemble
+from hitherto.assemble.assembled import Assembled
+from hitherto.assemble.material import Material
+from hitherto.assemble.recipe import Recipe
+from hitherto.assemble.recipe_book import load
+from hitherto.assemble.render import Block, blocks
+from hitherto.tokens import Tokenizer, tokenizer
+from hitherto.types import (
     Episode,
     Item,
     Loop,

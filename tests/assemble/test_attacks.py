@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from recollect.assemble.assemble import assemble
-from recollect.assemble.recipe import Recipe
-from recollect.assemble.recipe_book import check, load
-from recollect.assemble.render import blocks
-from recollect.assemble.titles import HEADINGS, SECTION_IDS, UNTRIMMED, SectionId
-from recollect.types import Card
+from hitherto.assemble.assemble import assemble
+from hitherto.assemble.recipe import Recipe
+from hitherto.assemble.recipe_book import check, load
+from hitherto.assemble.render import blocks
+from hitherto.assemble.titles import HEADINGS, SECTION_IDS, UNTRIMMED, SectionId
+from hitherto.types import Card
 from tests.assemble.build import (
     NOW,
     O200K,

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from recollect.assemble.assembled import Assembled
-from recollect.assemble.material import Material
-from recollect.assemble.persona import check_persona
-from recollect.assemble.recipe import Recipe
-from recollect.assemble.recipe_book import load, names, parse
-from recollect.errors import ImpossibleBudget, PersonaTooLarge
-from recollect.tokens import tokenizer
+from hitherto.assemble.assembled import Assembled
+from hitherto.assemble.material import Material
+from hitherto.assemble.persona import check_persona
+from hitherto.assemble.recipe import Recipe
+from hitherto.assemble.recipe_book import load, names, parse
+from hitherto.errors import ImpossibleBudget, PersonaTooLarge
+from hitherto.tokens import tokenizer
 from tests.assemble.build import (
     O200K,
     PERSONA,

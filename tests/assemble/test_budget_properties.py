@@ -8,18 +8,18 @@ import pytest
 from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
-from recollect.assemble.assemble import assemble
-from recollect.assemble.assembled import Assembled
-from recollect.assemble.candidate import Desk
-from recollect.assemble.material import Material
-from recollect.assemble.recipe import Recipe
-from recollect.assemble.recipe_book import load, names
-from recollect.assemble.snapshot import rebuilt, taken
-from recollect.assemble.table import table
-from recollect.errors import ImpossibleBudget
-from recollect.ingest.hygiene import visible
-from recollect.tokens import Tokenizer, tokenizer
-from recollect.types import (
+from hitherto.assemble.assemble import assemble
+from hitherto.assemble.assembled import Assembled
+from hitherto.assemble.candidate import Desk
+from hitherto.assemble.material import Material
+from hitherto.assemble.recipe import Recipe
+from hitherto.assemble.recipe_book import load, names
+from hitherto.assemble.snapshot import rebuilt, taken
+from hitherto.assemble.table import table
+from hitherto.errors import ImpossibleBudget
+from hitherto.ingest.hygiene import visible
+from hitherto.tokens import Tokenizer, tokenizer
+from hitherto.types import (
     Card,
     Json,
     Loop,

@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.assemble.recipe_book import load, parse
-from recollect.assemble.render import blocks
-from recollect.assemble.titles import HEADINGS, Volatility
-from recollect.deliver.breakpoints import marked
-from recollect.errors import InvalidRecipe
-from recollect.testing import FakeClock, chat_faults
-from recollect.types import Context
+from hitherto import Hitherto, Turn
+from hitherto.assemble.recipe_book import load, parse
+from hitherto.assemble.render import blocks
+from hitherto.assemble.titles import HEADINGS, Volatility
+from hitherto.deliver.breakpoints import marked
+from hitherto.errors import InvalidRecipe
+from hitherto.testing import FakeClock, chat_faults
+from hitherto.types import Context
 from tests.assemble.build import everything, made, turns
 
 CACHED = load("companion-cached")
 
 
 @pytest.fixture
-async def memory(tmp_path: Path) -> AsyncIterator[Recollect]:
-    async with Recollect(tmp_path / "m", clock=FakeClock(), recipe="companion-cached") as engine:
+async def memory(tmp_path: Path) -> AsyncIterator[Hitherto]:
+    async with Hitherto(tmp_path / "m", clock=FakeClock(), recipe="companion-cached") as engine:
         await engine.define_persona("nikita", name="Nikita", text="You are Nikita. " * 40)
         yield engine
 
@@ -68,7 +68,7 @@ def test_the_window_of_long_turns_moves_in_smaller_steps() -> None:
     assert moves <= len(begins) / 3
 
 
-async def talk(memory: Recollect, *, turns: int) -> list[Context]:
+async def talk(memory: Hitherto, *, turns: int) -> list[Context]:
     found: list[Context] = []
     for number in range(turns):
         text = f"message {number} about the garden and the rain, " + "and more of it " * 5
@@ -82,7 +82,7 @@ async def talk(memory: Recollect, *, turns: int) -> list[Context]:
     return found
 
 
-async def test_the_context_reports_what_stayed(memory: Recollect) -> None:
+async def test_the_context_reports_what_stayed(memory: Hitherto) -> None:
     contexts = await talk(memory, turns=40)
     assert contexts[0].kept is None
     for before, after in pairwise(contexts):
@@ -94,7 +94,7 @@ async def test_the_context_reports_what_stayed(memory: Recollect) -> None:
     assert kept / sum(context.tokens for context in contexts[10:]) > 0.9
 
 
-async def test_other_conversations_are_not_compared(memory: Recollect) -> None:
+async def test_other_conversations_are_not_compared(memory: Hitherto) -> None:
     await memory.context(user="ana", persona="nikita", message="one")
     assert (await memory.context(user="ben", persona="nikita", message="one")).kept is None
     assert (await memory.context(user="ana", persona="nikita", lane="work", message="one")).kept is None
@@ -102,7 +102,7 @@ async def test_other_conversations_are_not_compared(memory: Recollect) -> None:
     assert (await memory.context(user="ana", persona="nikita", message="two")).kept
 
 
-async def test_what_lasts_changes_only_with_a_step(memory: Recollect) -> None:
+async def test_what_lasts_changes_only_with_a_step(memory: Hitherto) -> None:
     await talk(memory, turns=3)
     await memory.remember(user="ana", text="Ana plays the cello", pinned=True)
     context = await memory.context(user="ana", persona="nikita", message="and?")
@@ -112,7 +112,7 @@ async def test_what_lasts_changes_only_with_a_step(memory: Recollect) -> None:
     assert "cello" in other.system, "a conversation that begins knows it"
 
 
-async def test_a_snapshot_rebuilds_the_tail(memory: Recollect) -> None:
+async def test_a_snapshot_rebuilds_the_tail(memory: Hitherto) -> None:
     await memory.remember(user="ana", text="Ana's garden has a pond")
     await talk(memory, turns=2)
     context = await memory.context(user="ana", persona="nikita", message="the garden pond")
@@ -122,7 +122,7 @@ async def test_a_snapshot_rebuilds_the_tail(memory: Recollect) -> None:
     assert again.breakpoints == context.breakpoints == (0, 4)
 
 
-async def test_breakpoints_end_what_lasts(memory: Recollect) -> None:
+async def test_breakpoints_end_what_lasts(memory: Hitherto) -> None:
     contexts = await talk(memory, turns=3)
     prompt = marked(contexts[-1])
     marks = [place for place, message in enumerate(prompt) if isinstance(message["content"], list)]

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from recollect.assemble.assembled import Assembled
-from recollect.assemble.exchange import SHORT_ARGS
-from recollect.assemble.recipe_book import load, parse
-from recollect.assemble.shorten import LEAST, MARK, level, shorten
-from recollect.types import Media, StoredTurn, Thinking, ToolCall, ToolReturn
+from hitherto.assemble.assembled import Assembled
+from hitherto.assemble.exchange import SHORT_ARGS
+from hitherto.assemble.recipe_book import load, parse
+from hitherto.assemble.shorten import LEAST, MARK, level, shorten
+from hitherto.types import Media, StoredTurn, Thinking, ToolCall, ToolReturn
 from tests.assemble.build import (
     O200K,
     block,

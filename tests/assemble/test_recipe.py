@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.assemble.recipe_book import check, load, names, parse
-from recollect.assemble.titles import HEADINGS, SECTION_IDS, UNTRIMMED
-from recollect.errors import InvalidRecipe, RecollectError
+from hitherto.assemble.recipe_book import check, load, names, parse
+from hitherto.assemble.titles import HEADINGS, SECTION_IDS, UNTRIMMED
+from hitherto.errors import InvalidRecipe, HithertoError
 
 
 def budgets(recipe: str) -> dict[str, tuple[int, int]]:
@@ -236,7 +236,7 @@ def test_a_recipe_that_extends_itself_is_a_clear_error(tmp_path: Path) -> None:
 def test_broken_toml_is_an_error_of_ours(text: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.toml"
     path.write_text(text)
-    with pytest.raises(RecollectError):
+    with pytest.raises(HithertoError):
         load(path)
 
 
@@ -245,7 +245,7 @@ def test_the_hash_names_the_content_whatever_the_file_and_the_process() -> None:
     assert len(set(here.values())) == len(here)
     same = check(dict(reversed(json.loads(load("companion").canonical).items())))
     assert same.hash == here["companion"]
-    code = "from recollect.assemble.recipe_book import load, names; print({n: load(n).hash for n in names()})"
+    code = "from hitherto.assemble.recipe_book import load, names; print({n: load(n).hash for n in names()})"
     there = subprocess.run(
         [sys.executable, "-c", code],
         env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)},

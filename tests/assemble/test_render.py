@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.assemble.render import Block, blocks, escaped, name_in_title, safe
+from hitherto.assemble.render import Block, blocks, escaped, name_in_title, safe
 from tests.assemble.build import PERSONA, block, everything, made, material, memory, recalled, titles, turn
 
 
@@ -53,8 +53,8 @@ def test_escaping_twice_is_escaping_once_and_leaves_no_marker(text: str) -> None
 
 @given(st.text())
 def test_the_quick_path_of_ordinary_text_agrees_with_the_long_one(text: str) -> None:
-    from recollect.ingest.hygiene import visible
-    from recollect.ingest.links import inert
+    from hitherto.ingest.hygiene import visible
+    from hitherto.ingest.links import inert
 
     assert safe(text) == escaped(inert(visible(text)))
 

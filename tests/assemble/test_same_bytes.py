@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.assemble.recipe_book import load, names
-from recollect.assemble.snapshot import taken
-from recollect.types import Card
+from hitherto.assemble.recipe_book import load, names
+from hitherto.assemble.snapshot import taken
+from hitherto.types import Card
 from tests.assemble.build import everything, made, memory, turn, turns
 
 ROOT = Path(__file__).parents[2]

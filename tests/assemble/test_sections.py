@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.assemble.recipe_book import load, names
-from recollect.assemble.titles import NOTICE
-from recollect.types import Card
+from hitherto.assemble.recipe_book import load, names
+from hitherto.assemble.titles import NOTICE
+from hitherto.types import Card
 from tests.assemble.build import (
     NOW,
     PROFILE,

@@ -8,15 +8,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from recollect import Recollect, Turn, beside
-from recollect.beside import connect, place
-from recollect.beside.alone import Alone
-from recollect.beside.base import Beside
-from recollect.beside.redis import RedisBeside
-from recollect.errors import InvalidInput, MissingExtra
-from recollect.store.base import UserKey
-from recollect.testing import FakeClock
-from recollect.work import lease as leases
+from hitherto import Hitherto, Turn, beside
+from hitherto.beside import connect, place
+from hitherto.beside.alone import Alone
+from hitherto.beside.base import Beside
+from hitherto.beside.redis import RedisBeside
+from hitherto.errors import InvalidInput, MissingExtra
+from hitherto.store.base import UserKey
+from hitherto.testing import FakeClock
+from hitherto.work import lease as leases
 from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.req("R4.8")
@@ -46,7 +46,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside, "connect", connected)
 
 
-async def woken(memory: Recollect, user: str, *, facts: int) -> None:
+async def woken(memory: Hitherto, user: str, *, facts: int) -> None:
     """Waits until a worker has learnt so many facts."""
     async with asyncio.timeout(60):
         while len(await memory.memories(user=user)) < facts:  # noqa: ASYNC110 -- another process does the work
@@ -101,8 +101,8 @@ async def test_memories_in_one_redis_stay_apart(redis_server: RedisServer) -> No
 @pytest.mark.usefixtures("patient")
 async def test_a_worker_wakes_for_a_turn_of_another_process(store_url: str, redis_server: RedisServer) -> None:
     async with (
-        Recollect(store_url, redis=redis_server.url) as service,
-        Recollect(store_url, redis=redis_server.url) as elsewhere,
+        Hitherto(store_url, redis=redis_server.url) as service,
+        Hitherto(store_url, redis=redis_server.url) as elsewhere,
         elsewhere.working(idle=FOR_EVER, sweep_every=FOR_EVER),
     ):
         # The turn comes when the worker has looked round once and sleeps.
@@ -116,8 +116,8 @@ async def test_a_worker_wakes_for_a_turn_of_another_process(store_url: str, redi
 @pytest.mark.parametrize("trouble", ["killed", "paused"])
 async def test_without_redis_everything_works(store_url: str, redis_server: RedisServer, trouble: str) -> None:
     async with (
-        Recollect(store_url, redis=redis_server.url) as service,
-        Recollect(store_url, redis=redis_server.url) as elsewhere,
+        Hitherto(store_url, redis=redis_server.url) as service,
+        Hitherto(store_url, redis=redis_server.url) as elsewhere,
         elsewhere.working(idle=0.1),
     ):
         await service.record(Turn("ana", "user", "I live in Austin."))
@@ -145,7 +145,7 @@ async def test_without_redis_everything_works(store_url: str, redis_server: Redi
 
 async def test_the_lease_in_the_database_decides(store_url: str, redis_server: RedisServer) -> None:
     clock = FakeClock()
-    async with Recollect(store_url, clock=clock, redis=redis_server.url) as memory:
+    async with Hitherto(store_url, clock=clock, redis=redis_server.url) as memory:
         await memory.record(Turn("ana", "user", "I live in Austin."))
         store = memory._store.user(ANA)  # pyright: ignore[reportPrivateUsage] -- the lease is no call of the engine
         held = await leases.take(store, holder="somebody", now=clock())
@@ -159,7 +159,7 @@ async def test_the_lease_in_the_database_decides(store_url: str, redis_server: R
 
 @pytest.mark.usefixtures("patient")
 async def test_a_claimed_user_is_left_to_the_other_worker(store_url: str, redis_server: RedisServer) -> None:
-    async with Recollect(store_url, redis=redis_server.url) as memory:
+    async with Hitherto(store_url, redis=redis_server.url) as memory:
         await memory.record(Turn("ana", "user", "I live in Austin."))
         other = RedisBeside(redis_server.url, memory=place(store_url), deadline=20.0)
         assert await other.claim(ANA, holder="another worker")
@@ -174,9 +174,9 @@ async def test_a_claimed_user_is_left_to_the_other_worker(store_url: str, redis_
 async def test_what_stayed_the_same_is_known_between_processes(store_url: str, redis_server: RedisServer) -> None:
     clock = FakeClock()
     async with (
-        Recollect(store_url, clock=clock, redis=redis_server.url) as here,
-        Recollect(store_url, clock=clock, redis=redis_server.url) as there,
-        Recollect(store_url, clock=clock) as alone,
+        Hitherto(store_url, clock=clock, redis=redis_server.url) as here,
+        Hitherto(store_url, clock=clock, redis=redis_server.url) as there,
+        Hitherto(store_url, clock=clock) as alone,
     ):
         await here.record([Turn("ana", "user", "I live in Austin."), Turn("ana", "assistant", "Nice!")])
         first = await here.context(user="ana", message="Where do I live?")
@@ -197,7 +197,7 @@ async def test_what_stayed_the_same_is_known_between_processes(store_url: str, r
 
 @pytest.mark.usefixtures("patient")
 async def test_no_text_and_no_name_is_in_redis(store_url: str, redis_server: RedisServer) -> None:
-    async with Recollect(store_url, redis=redis_server.url, work=True) as memory:
+    async with Hitherto(store_url, redis=redis_server.url, work=True) as memory:
         await memory.record(Turn(CANARY, "user", f"My {CANARY} is in Austin.", persona=CANARY, lane=CANARY))
         await memory.context(user=CANARY, message=f"Where is my {CANARY}?", persona=CANARY, lane=CANARY)
         await memory.settle(user=CANARY)
@@ -212,7 +212,7 @@ async def test_bad_addresses_are_said_at_once(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(InvalidInput, match="cannot be used"):
         connect("redis://127.0.0.1:port", memory="m")
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
-    with pytest.raises(MissingExtra, match=r"recollect\[redis\]"):
+    with pytest.raises(MissingExtra, match=r"hitherto\[redis\]"):
         connect("redis://127.0.0.1", memory="m")
     assert isinstance(connect(None, memory="m"), Alone)
 

@@ -1,4 +1,4 @@
-"""`recollect eval`: the format, the measures, and a whole run through the engine."""
+"""`hitherto eval`: the format, the measures, and a whole run through the engine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.deliver.cli import main
-from recollect.deliver.evaluating import measures, read
-from recollect.deliver.evaluating.baseline import Index
-from recollect.errors import InvalidInput
+from hitherto.deliver.cli import main
+from hitherto.deliver.evaluating import measures, read
+from hitherto.deliver.evaluating.baseline import Index
+from hitherto.errors import InvalidInput
 
 SAID = (
     ("user", "My sister Lea moved to Lisbon in March."),

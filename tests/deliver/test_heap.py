@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.deliver.heap import HEAPS
+from hitherto.deliver.heap import HEAPS
 
 THREADS = """
 import ctypes, threading
@@ -42,7 +42,7 @@ def heaps(first: str) -> int:
 HOLES = """
 import ctypes
 from pathlib import Path
-from recollect.deliver.heap import give_back
+from hitherto.deliver.heap import give_back
 
 def megabytes():
     status = Path("/proc/self/status").read_text().splitlines()
@@ -85,7 +85,7 @@ print(faults() - before)
 
 FREED = """
 import gc, sys, time
-from recollect.deliver import heap
+from hitherto.deliver import heap
 
 gc.disable()
 heap._GIVES_BACK_SECONDS = 0.02
@@ -101,7 +101,7 @@ print(left - sys.getallocatedblocks())
 
 FROZEN = """
 import asyncio, gc
-from recollect.deliver.http.serving import application
+from hitherto.deliver.http.serving import application
 
 async def main():
     app = application()
@@ -117,7 +117,7 @@ only_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only 
 
 @only_glibc
 def test_threads_share_one_heap() -> None:
-    assert heaps("from recollect.deliver.heap import lean; assert lean()") == HEAPS
+    assert heaps("from hitherto.deliver.heap import lean; assert lean()") == HEAPS
     assert heaps("") > HEAPS
 
 
@@ -139,7 +139,7 @@ def test_large_pieces_stay_out_of_the_heap() -> None:
         before, after = map(int, re.findall(r'^<total type="mmap" count="(\d+)"', done.stdout, re.MULTILINE))
         return after - before
 
-    assert apart("from recollect.deliver.heap import lean; assert lean()") >= 8, "the heap may have room for one"
+    assert apart("from hitherto.deliver.heap import lean; assert lean()") >= 8, "the heap may have room for one"
     assert apart("") == 0
 
 
@@ -151,7 +151,7 @@ def test_memory_that_is_asked_for_again_at_once_is_not_given_back_between() -> N
         script = AGAIN.format(first=first)
         return int(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
 
-    assert pages("from recollect.deliver.heap import lean; assert lean()") < 500
+    assert pages("from hitherto.deliver.heap import lean; assert lean()") < 500
     assert pages("") > 2_000
 
 
@@ -166,7 +166,7 @@ def test_what_python_keeps_for_the_next_ones_is_let_go() -> None:
 
 
 def test_the_collector_leaves_alone_what_a_service_starts_with(tmp_path: Path) -> None:
-    environment = {**os.environ, "RECOLLECT_DATA": str(tmp_path)}
+    environment = {**os.environ, "HITHERTO_DATA": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", FROZEN], capture_output=True, text=True, check=True, env=environment)
     before, looked_through, left_alone = map(int, done.stdout.split())
     assert left_alone > before * 0.9

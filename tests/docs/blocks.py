@@ -2,7 +2,7 @@
 
 All blocks of a file run in order, in one namespace and one folder, so that a page can tell a story. Python
 may await at top level; `#> …` lines are the output that the code above them prints. In `console` and `sh`
-blocks each `$ recollect …` line is run by a shell; lines below it must appear in its output, `…` standing for
+blocks each `$ hitherto …` line is run by a shell; lines below it must appear in its output, `…` standing for
 anything. A block under a comment `<!-- not run: the reason -->` is left alone.
 """
 
@@ -115,7 +115,7 @@ class Session:
             assert is_shown(shown, printed.getvalue()), f"{shown!r} is not printed, but:\n{printed.getvalue()}"
 
     def _run_command(self, command: Command) -> None:
-        if not command.text.startswith("recollect"):
+        if not command.text.startswith("hitherto"):
             return
         done = subprocess.run(
             ["/bin/sh", "-c", command.text],

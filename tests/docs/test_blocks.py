@@ -18,7 +18,7 @@ a = 1
 <!-- not run: it would delete the reader's data -->
 
 ```console
-$ recollect forget
+$ hitherto forget
 ```
 1. In a list
    ````text
@@ -39,7 +39,7 @@ def console(text: str) -> Block:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    shim = tmp_path / "recollect"
+    shim = tmp_path / "hitherto"
     shim.write_text('#!/bin/sh\n[ "$1" = fail ] && exit 3\necho "got $*"\n')
     shim.chmod(0o755)
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
@@ -50,7 +50,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
 def test_blocks_are_found_with_their_lines_and_exemptions() -> None:
     assert list(find_blocks(PAGE)) == [
         Block("python", "a = 1", line=3, run=True),
-        Block("console", "$ recollect forget", line=8, run=False),
+        Block("console", "$ hitherto forget", line=8, run=False),
         Block("text", "```python\nnot a block of its own\n```", line=12, run=True),
     ]
 
@@ -60,9 +60,9 @@ def test_an_exemption_needs_a_reason() -> None:
 
 
 def test_commands_carry_their_continuation_and_output() -> None:
-    block = Block("console", "$ recollect a \\\n    b\nout\n\n$ ls\n", line=10, run=True)
+    block = Block("console", "$ hitherto a \\\n    b\nout\n\n$ ls\n", line=10, run=True)
     assert list(find_commands(block)) == [
-        Command("recollect a \\\n    b", output=("out",), line=10),
+        Command("hitherto a \\\n    b", output=("out",), line=10),
         Command("ls", output=(), line=14),
     ]
 
@@ -94,11 +94,11 @@ def test_an_error_points_into_the_page(session: Session) -> None:
 
 
 def test_commands_are_run_and_their_output_compared(session: Session) -> None:
-    session.run(console("$ recollect a b\ngot a b\n$ make demo"))
+    session.run(console("$ hitherto a b\ngot a b\n$ make demo"))
     with pytest.raises(AssertionError, match="is not in the output"):
-        session.run(console("$ recollect a\ngot b"))
+        session.run(console("$ hitherto a\ngot b"))
 
 
 def test_a_failing_command_fails(session: Session) -> None:
-    with pytest.raises(AssertionError, match=r"page\.md:1: recollect fail\nexit 3"):
-        session.run(console("$ recollect fail"))
+    with pytest.raises(AssertionError, match=r"page\.md:1: hitherto fail\nexit 3"):
+        session.run(console("$ hitherto fail"))

@@ -22,10 +22,10 @@ pages = pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A shell in which `recollect` is this tree's command line, and nothing else of ours is set."""
-    shim = tmp_path / "bin" / "recollect"
+    """A shell in which `hitherto` is this tree's command line, and nothing else of ours is set."""
+    shim = tmp_path / "bin" / "hitherto"
     shim.parent.mkdir()
-    start = "import sys; sys.argv[0] = 'recollect'; from recollect.deliver.cli import main; sys.exit(main())"
+    start = "import sys; sys.argv[0] = 'hitherto'; from hitherto.deliver.cli import main; sys.exit(main())"
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{start}" "$@"\n')
     shim.chmod(0o755)
     return {

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from recollect import Recollect
-from recollect.testing import FakeClock
+from hitherto import Hitherto
+from hitherto.testing import FakeClock
 from tests.engine.talking import Talk
 
 
@@ -15,11 +15,11 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Recollect]:
-    async with Recollect(store_url, clock=clock) as engine:
+async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Hitherto]:
+    async with Hitherto(store_url, clock=clock) as engine:
         yield engine
 
 
 @pytest.fixture
-def talk(memory: Recollect, clock: FakeClock) -> Talk:
+def talk(memory: Hitherto, clock: FakeClock) -> Talk:
     return Talk(memory, clock)

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recollect import Recollect, Turn
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Turn
+from hitherto.testing import FakeClock
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
     """Says things as one user to one persona."""
 
-    memory: Recollect
+    memory: Hitherto
     clock: FakeClock
     user: str = "ana"
     persona: str | None = "coach"

@@ -10,10 +10,10 @@ import pytest
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models.function import FunctionModel
 
-from recollect import Recollect, Turn
-from recollect.store.base import Answers, Query, Row, UserStore
-from recollect.testing import FakeClock
-from recollect.types import Context, StoredTurn
+from hitherto import Hitherto, Turn
+from hitherto.store.base import Answers, Query, Row, UserStore
+from hitherto.testing import FakeClock
+from hitherto.types import Context, StoredTurn
 
 SHORT, LONG = 300, 3_000
 THINGS = ("jazz", "tea", "hiking", "chess", "the sea", "old films", "bread", "trains", "maps", "ferns", "rain", "opera")
@@ -68,17 +68,17 @@ class Vocabulary:
 
 
 @pytest.fixture
-async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Recollect]:
+async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Hitherto]:
     """With a model that fails the test when it is asked."""
 
     def never(messages: object, info: object) -> ModelResponse:
         raise AssertionError("a context calls no model")
 
-    async with Recollect(store_url, clock=clock, model=FunctionModel(never)) as engine:
+    async with Hitherto(store_url, clock=clock, model=FunctionModel(never)) as engine:
         yield engine
 
 
-async def talk(memory: Recollect, clock: FakeClock, user: str, count: int) -> None:
+async def talk(memory: Hitherto, clock: FakeClock, user: str, count: int) -> None:
     turns = [
         Turn(
             user,
@@ -93,7 +93,7 @@ async def talk(memory: Recollect, clock: FakeClock, user: str, count: int) -> No
         await memory.record(turns[start : start + 1_000])
 
 
-async def effort_of(memory: Recollect, user: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Effort, Context]:
+async def effort_of(memory: Hitherto, user: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Effort, Context]:
     effort = Effort()
     own, plain = memory._user, memory._tokenizer  # pyright: ignore[reportPrivateUsage] -- the seam at which effort is seen
     await memory.context(user=user, persona="nikita", message="Do you remember the jazz?")
@@ -113,7 +113,7 @@ async def effort_of(memory: Recollect, user: str, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.req("R1.9")
 async def test_a_long_history_costs_a_context_no_more_than_a_short_one(
-    memory: Recollect, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    memory: Hitherto, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only what full text and vectors score, numbers both, grows with the history; whole rows, round trips and counted
     characters do not."""
@@ -131,7 +131,7 @@ async def test_a_long_history_costs_a_context_no_more_than_a_short_one(
 
 @pytest.mark.req("R1.9")
 async def test_a_turn_is_counted_when_it_is_stored_and_reading_it_counts_nothing(
-    memory: Recollect, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    memory: Hitherto, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     effort = Effort()
     plain = memory._tokenizer  # pyright: ignore[reportPrivateUsage] -- the seam at which effort is seen

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.recall import searching
-from recollect.recall.embed.base import Purpose
-from recollect.recall.embed.static import static_embedder
-from recollect.recall.vectors import Vectors
+from hitherto import Hitherto, Turn
+from hitherto.recall import searching
+from hitherto.recall.embed.base import Purpose
+from hitherto.recall.embed.static import static_embedder
+from hitherto.recall.vectors import Vectors
 
 
 def _raises(_: Vectors) -> Vectors:
@@ -50,7 +50,7 @@ class Failing:
 @pytest.mark.parametrize("how", FAILURES)
 async def test_a_conversation_goes_on_without_its_embedder(store_url: str, how: str, at_once: bool) -> None:
     embedder = Failing(at_once=at_once)
-    async with Recollect(store_url, embedder=embedder) as memory:
+    async with Hitherto(store_url, embedder=embedder) as memory:
         await memory.record(Turn("ana", "user", "I live in Austin.", id="t1", persona="p"))
         await memory.settle(user="ana")
         embedder.fails = FAILURES[how]
@@ -74,7 +74,7 @@ async def test_a_conversation_does_not_wait_for_an_embedder_that_hangs(
 ) -> None:
     monkeypatch.setattr(searching, "DEADLINE", 0.1)
     embedder = Failing(at_once=False)
-    async with Recollect(store_url, embedder=embedder) as memory:
+    async with Hitherto(store_url, embedder=embedder) as memory:
         await memory.record(Turn("ana", "user", "My cat is called Miso."))
         embedder.fails = _hangs
         context = await memory.context(user="ana", message="What is my cat called?")

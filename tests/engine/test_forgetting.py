@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect import InvalidInput, NotFound, Recollect, Turn
-from recollect.testing import START, FakeClock
-from recollect.types import Media, ToolCall, ToolReturn
+from hitherto import InvalidInput, NotFound, Hitherto, Turn
+from hitherto.testing import START, FakeClock
+from hitherto.types import Media, ToolCall, ToolReturn
 
 CANARY = "zanzibarquokka"
 
@@ -17,7 +17,7 @@ def said(text: str, *, turn_id: str, user: str = "ana", lane: str | None = None,
     return Turn(user=user, role="user", text=text, id=turn_id, persona=persona, lane=lane)
 
 
-async def live(memory: Recollect, clock: FakeClock) -> None:
+async def live(memory: Hitherto, clock: FakeClock) -> None:
     """A conversation in which one turn holds the canary, worked on and shown in contexts."""
     await memory.record(said("Hello, I live in Austin.", turn_id="t1"))
     await memory.record(said(f"My sister is called {CANARY}. I'll call her tomorrow.", turn_id="t2"))
@@ -30,7 +30,7 @@ async def live(memory: Recollect, clock: FakeClock) -> None:
     await memory.flush()
 
 
-async def everything_shown(memory: Recollect) -> str:
+async def everything_shown(memory: Hitherto) -> str:
     """All that any read path shows."""
     parts = [
         await memory.turns(user="ana"),
@@ -48,7 +48,7 @@ async def everything_shown(memory: Recollect) -> str:
     return repr(parts)
 
 
-async def test_a_forgotten_turn_is_gone_with_all_that_rested_on_it(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_forgotten_turn_is_gone_with_all_that_rested_on_it(memory: Hitherto, clock: FakeClock) -> None:
     await live(memory, clock)
     assert CANARY in await everything_shown(memory)
     receipt = await memory.forget(user="ana", turn="t2")
@@ -66,7 +66,7 @@ async def test_a_forgotten_turn_is_gone_with_all_that_rested_on_it(memory: Recol
 
 async def test_no_byte_is_left_in_the_data_folder(tmp_path: Path, clock: FakeClock) -> None:
     folder = tmp_path / "memories"
-    async with Recollect(folder, clock=clock) as memory:
+    async with Hitherto(folder, clock=clock) as memory:
         await memory.record(said("Hello, I live in Austin.", turn_id="t1"))
         await memory.record(said(f"My sister is called {CANARY}. I'll call her tomorrow.", turn_id="t2"))
         clock.tick(minutes=45)
@@ -83,7 +83,7 @@ def found_in(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()]
 
 
-async def test_everything_of_a_user(memory: Recollect, clock: FakeClock) -> None:
+async def test_everything_of_a_user(memory: Hitherto, clock: FakeClock) -> None:
     await live(memory, clock)
     await memory.record(said("I stay.", turn_id="b1", user="bo"))
     receipt = await memory.forget(user="ana", everything=True)
@@ -95,7 +95,7 @@ async def test_everything_of_a_user(memory: Recollect, clock: FakeClock) -> None
     assert CANARY not in repr(await memory.search(user="ana", query=f"{CANARY} beginning"))
 
 
-async def test_by_entity_lane_persona_and_time(memory: Recollect, clock: FakeClock) -> None:
+async def test_by_entity_lane_persona_and_time(memory: Hitherto, clock: FakeClock) -> None:
     await memory.record(said("John is my cofounder.", turn_id="e1"))
     await memory.remember(user="ana", text="John handles the backend", entities=("person:john",))
     await memory.record(said("In the lane.", turn_id="l1", lane="trip"))
@@ -111,7 +111,7 @@ async def test_by_entity_lane_persona_and_time(memory: Recollect, clock: FakeClo
     assert await memory.turns(user="ana") == []
 
 
-async def test_what_is_not_named_is_not_guessed(memory: Recollect) -> None:
+async def test_what_is_not_named_is_not_guessed(memory: Hitherto) -> None:
     await memory.record(said("Hello.", turn_id="t1"))
     with pytest.raises(InvalidInput, match="exactly one"):
         await memory.forget(user="ana")
@@ -123,7 +123,7 @@ async def test_what_is_not_named_is_not_guessed(memory: Recollect) -> None:
 
 
 @pytest.mark.parametrize("name", ["Nobody", "sister", " ", ":", "person:", "person:_"])
-async def test_a_word_that_names_no_entity_takes_nothing(memory: Recollect, name: str) -> None:
+async def test_a_word_that_names_no_entity_takes_nothing(memory: Hitherto, name: str) -> None:
     await memory.record(said("My sister is called Zelda. I live in Austin.", turn_id="t1"))
     await memory.settle(user="ana")
     with pytest.raises(InvalidInput, match="person:john"):
@@ -131,7 +131,7 @@ async def test_a_word_that_names_no_entity_takes_nothing(memory: Recollect, name
     assert len(await memory.turns(user="ana")) == 1
 
 
-async def test_a_name_of_several_entities_takes_nothing(memory: Recollect) -> None:
+async def test_a_name_of_several_entities_takes_nothing(memory: Hitherto) -> None:
     for kind in ("person", "place"):
         await memory.add("entity", user="ana", text="", label="Jordan", type=kind, key=f"{kind}:jordan")
     with pytest.raises(InvalidInput, match="there are person:jordan, place:jordan"):
@@ -139,7 +139,7 @@ async def test_a_name_of_several_entities_takes_nothing(memory: Recollect) -> No
     assert len(await memory.entities(user="ana")) == 2
 
 
-async def test_an_entity_is_named_by_its_id_or_name_as_well(memory: Recollect) -> None:
+async def test_an_entity_is_named_by_its_id_or_name_as_well(memory: Hitherto) -> None:
     await memory.record(said("My sister is called Zelda.", turn_id="t1"))
     await memory.record(said("I work at Acme.", turn_id="t2"))
     await memory.settle(user="ana")
@@ -153,7 +153,7 @@ async def test_an_entity_is_named_by_its_id_or_name_as_well(memory: Recollect) -
 
 
 @pytest.mark.parametrize("name", ["person:robert", "person:bobby"])
-async def test_an_entity_goes_under_all_names_it_was_merged_with(memory: Recollect, name: str) -> None:
+async def test_an_entity_goes_under_all_names_it_was_merged_with(memory: Hitherto, name: str) -> None:
     await memory.record(said("My friend Robert likes chess.", turn_id="t1"))
     await memory.record(said("My cousin Bobby likes tea.", turn_id="t2"))
     await memory.record(said("I work at Acme.", turn_id="t3"))
@@ -168,7 +168,7 @@ async def test_an_entity_goes_under_all_names_it_was_merged_with(memory: Recolle
     assert "Acme" in shown
 
 
-async def test_an_entity_goes_from_every_version_and_part(memory: Recollect, clock: FakeClock) -> None:
+async def test_an_entity_goes_from_every_version_and_part(memory: Hitherto, clock: FakeClock) -> None:
     name = "Zoë Quokka"
     await memory.record(said(f"My sister is called {name}.", turn_id="t1"))
     await memory.record(said("zoe\u0308-quokka sent this.", turn_id="t2"))
@@ -199,7 +199,7 @@ async def test_an_entity_goes_from_every_version_and_part(memory: Recollect, clo
     ids=["lane", "persona", "before"],
 )
 async def test_a_message_that_was_never_recorded_goes_with_its_place(
-    memory: Recollect, clock: FakeClock, what: dict[str, Any]
+    memory: Hitherto, clock: FakeClock, what: dict[str, Any]
 ) -> None:
     await memory.record(said("We leave on Monday.", turn_id="t1", lane="trip", persona="coach"))
     asked = await memory.context(user="ana", persona="coach", lane="trip", message=f"and {CANARY}?")
@@ -219,7 +219,7 @@ async def test_a_message_that_was_never_recorded_goes_with_its_place(
     assert (replayed.system, replayed.messages) == (stays.system, stays.messages)
 
 
-async def test_a_place_with_nothing_but_a_question_can_be_forgotten(memory: Recollect) -> None:
+async def test_a_place_with_nothing_but_a_question_can_be_forgotten(memory: Hitherto) -> None:
     await memory.context(user="ana", persona="coach", message=f"and {CANARY}?")
     await memory.forget(user="ana", persona="coach")
     assert await memory.snapshots(user="ana") == []
@@ -232,7 +232,7 @@ async def test_an_older_backup_does_not_bring_such_a_message_back(
     tmp_path: Path, clock: FakeClock, what: dict[str, Any]
 ) -> None:
     folder, backup = tmp_path / "memories", tmp_path / "backup"
-    async with Recollect(folder, clock=clock) as memory:
+    async with Hitherto(folder, clock=clock) as memory:
         await memory.record(said("Hello there.", turn_id="t1", persona="coach"))
         await memory.context(user="ana", persona="coach", message=f"and {CANARY}?")
         await memory.flush()
@@ -240,14 +240,14 @@ async def test_an_older_backup_does_not_bring_such_a_message_back(
         await memory.record(said(f"{CANARY} is my sister.", turn_id="t2", persona="coach"))
         clock.tick(minutes=1)
         await memory.forget(user="ana", **what)
-    async with Recollect(backup, clock=clock) as restored:
+    async with Hitherto(backup, clock=clock) as restored:
         assert set(await restored.forget_again(folder / "forgotten.jsonl")) == {"ana"}
         assert await restored.forget_again(folder / "forgotten.jsonl") == {}
         assert CANARY not in await everything_shown(restored)
     assert found_in(backup) == []
 
 
-async def test_an_id_that_the_application_chose_is_not_left_in_snapshots(memory: Recollect) -> None:
+async def test_an_id_that_the_application_chose_is_not_left_in_snapshots(memory: Hitherto) -> None:
     for turn_id in ("t1", CANARY, "t2"):
         await memory.record(said("My sister is nice.", turn_id=turn_id))
     asked = await memory.context(user="ana", persona="nikita", turn="t2")
@@ -259,7 +259,7 @@ async def test_an_id_that_the_application_chose_is_not_left_in_snapshots(memory:
     assert again.messages[-1] == asked.messages[-1]
 
 
-async def test_what_a_session_was_about_goes_with_any_of_its_turns(memory: Recollect, clock: FakeClock) -> None:
+async def test_what_a_session_was_about_goes_with_any_of_its_turns(memory: Hitherto, clock: FakeClock) -> None:
     """The topics of its episode are drawn from all turns, its sentences rest on a few."""
     await memory.record(said("What about the milk?", turn_id="t0"))
     await memory.record(Turn("ana", "assistant", f"Would you like {CANARY}?", id="t1", persona="nikita"))
@@ -275,7 +275,7 @@ async def test_what_a_session_was_about_goes_with_any_of_its_turns(memory: Recol
     assert CANARY not in await everything_shown(memory)
 
 
-async def test_nobody_keeps_the_name_of_who_was_split_off_and_forgotten(memory: Recollect) -> None:
+async def test_nobody_keeps_the_name_of_who_was_split_off_and_forgotten(memory: Hitherto) -> None:
     await memory.record(said("My boss Mukesh is a chess player.", turn_id="t1"))
     await memory.record(said("My boss Makesh owns a boat.", turn_id="t2"))
     await memory.settle(user="ana")
@@ -287,7 +287,7 @@ async def test_nobody_keeps_the_name_of_who_was_split_off_and_forgotten(memory: 
     assert "Mukesh is a chess player" in [m.text for m in await memory.memories(user="ana", entity="person:mukesh")]
 
 
-async def test_nobody_keeps_the_name_they_were_merged_into_when_it_is_forgotten(memory: Recollect) -> None:
+async def test_nobody_keeps_the_name_they_were_merged_into_when_it_is_forgotten(memory: Hitherto) -> None:
     await memory.record(said("My friend Siobhan is a nurse.", turn_id="t1"))
     await memory.record(said("My friend Shevaun owns a boat.", turn_id="t2"))
     await memory.settle(user="ana")

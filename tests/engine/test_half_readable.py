@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.errors import StoreUnavailable
-from recollect.recall.searching import UserRecall
-from recollect.store.catalog import UserKey
+from hitherto import Hitherto, Turn
+from hitherto.errors import StoreUnavailable
+from hitherto.recall.searching import UserRecall
+from hitherto.store.catalog import UserKey
 
 
 async def told(folder: Path) -> Path:
     """A persona and a turn; the user's file."""
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         await memory.define_persona("nikita", name="Nikita", text="You are Nikita, a retired diver.")
         await memory.record(Turn("ana", "user", "I live in Austin.", persona="nikita"))
     digest = UserKey("default", "ana").digest
@@ -23,7 +23,7 @@ async def told(folder: Path) -> Path:
 async def test_with_a_damaged_file_the_persona_still_answers(tmp_path: Path) -> None:
     file = await told(tmp_path)
     file.write_bytes(b"no database" * 1_000)
-    async with Recollect(tmp_path) as memory:
+    async with Hitherto(tmp_path) as memory:
         context = await memory.context(user="ana", persona="nikita", message="Where do I live?")
     assert "a retired diver" in context.system
     assert not context.history
@@ -34,7 +34,7 @@ async def test_with_a_damaged_file_the_persona_still_answers(tmp_path: Path) -> 
 @pytest.mark.req("R1.10")
 async def test_when_the_catalog_is_lost_the_conversation_is_still_there(tmp_path: Path) -> None:
     await told(tmp_path)
-    async with Recollect(tmp_path) as memory:
+    async with Hitherto(tmp_path) as memory:
         await memory.context(user="ana", persona="nikita", message="Where do I live?")
         (tmp_path / "catalog.db").unlink()
         context = await memory.context(user="ana", persona="nikita", message="Where do I live?")
@@ -51,7 +51,7 @@ async def test_without_recall_the_conversation_is_still_there(tmp_path: Path, mo
         raise StoreUnavailable("the index cannot be read")
 
     await told(tmp_path)
-    async with Recollect(tmp_path) as memory:
+    async with Hitherto(tmp_path) as memory:
         monkeypatch.setattr(UserRecall, "recall", fails)
         context = await memory.context(user="ana", persona="nikita", message="Where do I live?")
         [snapshot] = await memory.snapshots(user="ana")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect import Recollect, Summary
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Summary
+from hitherto.testing import FakeClock
 from tests.engine.talking import Talk
 
 LANE = "topic:1:7"
@@ -18,14 +18,14 @@ def exchange(place: int) -> list[str]:
     ]
 
 
-async def lane_summary(memory: Recollect) -> Summary | None:
+async def lane_summary(memory: Hitherto) -> Summary | None:
     found = [s for s in await memory.summaries(user="ana", kind="lane") if s.lane == LANE]
     return found[0] if found else None
 
 
 @pytest.mark.req("R4.4", "R4.5", "R4.6", "R4.10")
 async def test_a_lane_of_500_messages_costs_no_more_than_one_of_50(
-    memory: Recollect, clock: FakeClock, talk: Talk
+    memory: Hitherto, clock: FakeClock, talk: Talk
 ) -> None:
     lane = talk.to(persona="helper", lane=LANE)
     await lane.user_says("I want to migrate the shop to the new server.", "We decided to use PostgreSQL for the shop.")
@@ -51,7 +51,7 @@ async def test_a_lane_of_500_messages_costs_no_more_than_one_of_50(
 
 
 @pytest.mark.req("R4.5", "R4.4")
-async def test_thirty_messages_may_stand_and_the_newest_ten_always_do(memory: Recollect, talk: Talk) -> None:
+async def test_thirty_messages_may_stand_and_the_newest_ten_always_do(memory: Hitherto, talk: Talk) -> None:
     lane = talk.to(persona="helper", lane=LANE)
     ids = [turn for place in range(15) for turn in await lane.exchange(exchange(place))]
     await lane.settle()
@@ -68,7 +68,7 @@ async def test_thirty_messages_may_stand_and_the_newest_ten_always_do(memory: Re
 
 
 @pytest.mark.req("R4.5")
-async def test_many_tokens_compact_a_lane_before_its_messages_do(memory: Recollect, talk: Talk) -> None:
+async def test_many_tokens_compact_a_lane_before_its_messages_do(memory: Hitherto, talk: Talk) -> None:
     lane = talk.to(persona="helper", lane=LANE)
     for place in range(11):
         await lane.user_says(f"Part {place} of the story. " + "The rain kept falling on the old harbour town. " * 25)
@@ -77,7 +77,7 @@ async def test_many_tokens_compact_a_lane_before_its_messages_do(memory: Recolle
 
 
 @pytest.mark.req("R4.5")
-async def test_ten_long_messages_are_left_alone(memory: Recollect, talk: Talk) -> None:
+async def test_ten_long_messages_are_left_alone(memory: Hitherto, talk: Talk) -> None:
     lane = talk.to(persona="helper", lane=LANE)
     for place in range(10):
         await lane.user_says(f"Part {place} of the story. " + "The rain kept falling on the old harbour town. " * 30)
@@ -87,7 +87,7 @@ async def test_ten_long_messages_are_left_alone(memory: Recollect, talk: Talk) -
 
 @pytest.mark.req("R4.5")
 async def test_a_day_after_its_summary_a_lane_is_brought_up_to_date(
-    memory: Recollect, clock: FakeClock, talk: Talk
+    memory: Hitherto, clock: FakeClock, talk: Talk
 ) -> None:
     lane = talk.to(persona="helper", lane=LANE)
     for place in range(16):
@@ -102,7 +102,7 @@ async def test_a_day_after_its_summary_a_lane_is_brought_up_to_date(
 
 
 @pytest.mark.req("R4.6", "R2.12")
-async def test_a_lane_summary_holds_no_credential_and_marks_what_is_pending(memory: Recollect, talk: Talk) -> None:
+async def test_a_lane_summary_holds_no_credential_and_marks_what_is_pending(memory: Hitherto, talk: Talk) -> None:
     lane = talk.to(persona="helper", lane=LANE)
     await lane.user_says("The database password is hunter2Tango!9 and I need to rotate it by Friday.")
     await lane.user_says("I need to renew the certificate.")

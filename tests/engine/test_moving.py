@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from recollect import Conflict, InvalidInput, Recollect
-from recollect.testing import FakeClock
+from hitherto import Conflict, InvalidInput, Hitherto
+from hitherto.testing import FakeClock
 from tests.engine.talking import Talk
 
 Line = dict[str, Any]
 
 
-async def exported(memory: Recollect, user: str) -> list[str]:
+async def exported(memory: Hitherto, user: str) -> list[str]:
     return [line async for line in memory.export(user=user)]
 
 
-async def saved(memory: Recollect, user: str, folder: Path) -> Path:
+async def saved(memory: Hitherto, user: str, folder: Path) -> Path:
     file = folder / "export.jsonl"
     file.write_text("".join(f"{line}\n" for line in await exported(memory, user)), "utf-8", newline="\n")
     return file
@@ -62,7 +62,7 @@ DAMAGE: dict[str, Callable[[list[Line]], None]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 async def test_a_file_that_could_not_be_read_again_is_refused_as_a_whole(
-    memory: Recollect, talk: Talk, tmp_path: Path, damage: Callable[[list[Line]], None]
+    memory: Hitherto, talk: Talk, tmp_path: Path, damage: Callable[[list[Line]], None]
 ) -> None:
     await talk.user_says("I live in Rome.", "I love tea.")
     await talk.settle()
@@ -76,7 +76,7 @@ async def test_a_file_that_could_not_be_read_again_is_refused_as_a_whole(
     assert await memory.users() == []
 
 
-async def test_what_is_wrong_with_a_file_is_said_with_its_line(memory: Recollect, talk: Talk, tmp_path: Path) -> None:
+async def test_what_is_wrong_with_a_file_is_said_with_its_line(memory: Hitherto, talk: Talk, tmp_path: Path) -> None:
     await talk.user_says("I live in Rome.")
     file = await saved(memory, "ana", tmp_path)
     file.write_text(file.read_text("utf-8").replace('"role":"user"', '"role":"god"'), "utf-8")
@@ -84,7 +84,7 @@ async def test_what_is_wrong_with_a_file_is_said_with_its_line(memory: Recollect
         await memory.load(file, user="bo")
 
 
-async def test_a_user_with_a_memory_of_their_own_keeps_it(memory: Recollect, talk: Talk, tmp_path: Path) -> None:
+async def test_a_user_with_a_memory_of_their_own_keeps_it(memory: Hitherto, talk: Talk, tmp_path: Path) -> None:
     """Entries have numbers: those of two lives cannot be in one log, and what finds its number taken would be lost."""
     await talk.user_says("I live in Rome.", "I love tea.", "I love jazz.")
     file = await saved(memory, "ana", tmp_path)
@@ -96,7 +96,7 @@ async def test_a_user_with_a_memory_of_their_own_keeps_it(memory: Recollect, tal
 
 
 async def test_an_older_export_brings_back_nothing_that_was_forgotten_since(
-    memory: Recollect, clock: FakeClock, talk: Talk, tmp_path: Path
+    memory: Hitherto, clock: FakeClock, talk: Talk, tmp_path: Path
 ) -> None:
     _, secret, _ = await talk.user_says("I live in Rome.", "My sister is called Zelda.", "I love tea.")
     clock.tick(minutes=45)
@@ -113,7 +113,7 @@ async def test_an_older_export_brings_back_nothing_that_was_forgotten_since(
 
 
 async def test_an_earlier_copy_takes_over_what_was_added_and_forgotten_since(
-    memory: Recollect, talk: Talk, tmp_path: Path
+    memory: Hitherto, talk: Talk, tmp_path: Path
 ) -> None:
     first, second = await talk.user_says("I live in Rome.", "My sister is called Zelda.")
     await memory.load(await saved(memory, "ana", tmp_path), user="copy")
@@ -125,7 +125,7 @@ async def test_an_earlier_copy_takes_over_what_was_added_and_forgotten_since(
 
 
 async def test_the_work_goes_on_where_it_had_ended(
-    memory: Recollect, clock: FakeClock, talk: Talk, tmp_path: Path
+    memory: Hitherto, clock: FakeClock, talk: Talk, tmp_path: Path
 ) -> None:
     """Read again, an old home would end the new one, and a loop that was opened again be closed again."""
     await talk.user_says("I live in Austin.", "I live in Austin.", "I need to call the bank.", "I called the bank.")
@@ -147,7 +147,7 @@ async def test_the_work_goes_on_where_it_had_ended(
 
 
 async def test_turns_that_were_not_read_yet_are_read_after_loading(
-    memory: Recollect, talk: Talk, tmp_path: Path
+    memory: Hitherto, talk: Talk, tmp_path: Path
 ) -> None:
     await talk.user_says("I live in Rome.")
     await talk.settle()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect import Recollect
+from hitherto import Hitherto
 from tests.engine.talking import Talk
 
 TASKS = (
@@ -15,7 +15,7 @@ TASKS = (
 
 
 @pytest.mark.req("R4.9", "R4.2")
-async def test_a_pending_slot_takes_only_what_fits_it(memory: Recollect, talk: Talk) -> None:
+async def test_a_pending_slot_takes_only_what_fits_it(memory: Hitherto, talk: Talk) -> None:
     async def filled(message: str, *, lane: str | None = None) -> object:
         context = await memory.context(user="ana", persona="coach", lane=lane, message=message, recipe="lanes")
         assert context.messages[-1]["content"] == message, "the user's words stay their own"
@@ -40,7 +40,7 @@ async def test_a_pending_slot_takes_only_what_fits_it(memory: Recollect, talk: T
 
 
 @pytest.mark.req("R4.9", "R4.3")
-async def test_an_open_slot_changes_nothing_about_an_unrelated_task(memory: Recollect, talk: Talk) -> None:
+async def test_an_open_slot_changes_nothing_about_an_unrelated_task(memory: Hitherto, talk: Talk) -> None:
     """Byte for byte the same context, with the slot or without it."""
     await talk.user_says("I want to plan the dinner.")
     [asked] = await talk.persona_says("For how many people?")

@@ -2,18 +2,18 @@
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Turn
+from hitherto.testing import FakeClock
 
 
-async def say(memory: Recollect, text: str, *, role: str = "user", lane: str | None = None) -> None:
+async def say(memory: Hitherto, text: str, *, role: str = "user", lane: str | None = None) -> None:
     await memory.record(
         Turn(user="ana", role="user" if role == "user" else "assistant", text=text, persona="coach", lane=lane)
     )
 
 
 @pytest.mark.req("R2.9")
-async def test_the_first_two_turns_of_a_long_session_are_kept(memory: Recollect, clock: FakeClock) -> None:
+async def test_the_first_two_turns_of_a_long_session_are_kept(memory: Hitherto, clock: FakeClock) -> None:
     for n in range(400):
         await say(
             memory, f"turn number {n} " + "padding words go here " * 10, role="user" if n % 2 == 0 else "assistant"
@@ -27,7 +27,7 @@ async def test_the_first_two_turns_of_a_long_session_are_kept(memory: Recollect,
 
 
 @pytest.mark.req("R0.3")
-async def test_some_of_todays_own_turns_fit_in(memory: Recollect, clock: FakeClock) -> None:
+async def test_some_of_todays_own_turns_fit_in(memory: Hitherto, clock: FakeClock) -> None:
     await say(memory, "the violin arrived this morning")
     clock.tick(minutes=1)
     for n in range(40):
@@ -38,7 +38,7 @@ async def test_some_of_todays_own_turns_fit_in(memory: Recollect, clock: FakeClo
 
 
 @pytest.mark.req("R4.7")
-async def test_another_lane_comes_along_only_when_it_is_named(memory: Recollect) -> None:
+async def test_another_lane_comes_along_only_when_it_is_named(memory: Hitherto) -> None:
     await memory.add(
         "summary",
         user="ana",

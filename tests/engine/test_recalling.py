@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recollect import Recollect, Turn
-from recollect.recall.embed.static import static_embedder
-from recollect.recall.vectors import Vectors
-from recollect.tokens import tokenizer
-from recollect.types import Context, Item
+from hitherto import Hitherto, Turn
+from hitherto.recall.embed.static import static_embedder
+from hitherto.recall.vectors import Vectors
+from hitherto.tokens import tokenizer
+from hitherto.types import Context, Item
 from tests.engine.conftest import FakeClock
 
 TALK = (
@@ -29,7 +29,7 @@ TALK = (
 )
 
 
-async def tell(memory: Recollect, clock: FakeClock, *texts: str, **fields: str) -> list[str]:
+async def tell(memory: Hitherto, clock: FakeClock, *texts: str, **fields: str) -> list[str]:
     turns = [
         Turn(user="ana", role="user", text=text, at=clock() - timedelta(days=30) + timedelta(minutes=n), **fields)  # pyright: ignore[reportArgumentType] -- only text fields are passed
         for n, text in enumerate(texts)
@@ -75,7 +75,7 @@ BAD = {
 
 @pytest.mark.req("R2.5")
 @pytest.mark.parametrize("query", BAD.values(), ids=BAD)
-async def test_no_query_is_too_odd(memory: Recollect, clock: FakeClock, query: str) -> None:
+async def test_no_query_is_too_odd(memory: Hitherto, clock: FakeClock, query: str) -> None:
     await tell(memory, clock, *TALK)
     hits = await memory.search(user="ana", query=query, limit=3)
     assert len(hits) <= 3
@@ -83,7 +83,7 @@ async def test_no_query_is_too_odd(memory: Recollect, clock: FakeClock, query: s
     assert (await memory.search(user="ana", query="Where did Lea move?", limit=1))[0].text == TALK[0]
 
 
-async def test_an_odd_message_still_gets_a_context(memory: Recollect, clock: FakeClock) -> None:
+async def test_an_odd_message_still_gets_a_context(memory: Hitherto, clock: FakeClock) -> None:
     await tell(memory, clock, *TALK)
     for message in (text for name, text in BAD.items() if len(text) < 1_000 and name != "zero width"):
         built = await memory.context(user="ana", message=message)
@@ -92,14 +92,14 @@ async def test_an_odd_message_still_gets_a_context(memory: Recollect, clock: Fak
 
 
 @pytest.mark.req("R2.5", "R2.13")
-async def test_another_user_is_never_found(memory: Recollect, clock: FakeClock) -> None:
+async def test_another_user_is_never_found(memory: Hitherto, clock: FakeClock) -> None:
     await tell(memory, clock, *TALK)
     await memory.record(Turn(user="bob", role="user", text="My sister Lea moved to Oslo"))
     hits = await memory.search(user="bob", query="Where did Lea move?")
     assert [hit.text for hit in hits] == ["My sister Lea moved to Oslo"]
 
 
-async def test_a_memory_points_at_its_turns(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_memory_points_at_its_turns(memory: Hitherto, clock: FakeClock) -> None:
     ids = await tell(memory, clock, *TALK)
     await memory.remember(user="ana", text="Lea lives in Lisbon", sources=(ids[0],))
     hits = await memory.search(user="ana", query="Where does Lea live?", limit=4)
@@ -107,7 +107,7 @@ async def test_a_memory_points_at_its_turns(memory: Recollect, clock: FakeClock)
     assert (ids[0],) in [hit.sources for hit in hits if hit.kind == "turn"], "the memory does not hide the turn"
 
 
-async def test_many_memories_leave_room_for_the_turns(memory: Recollect, clock: FakeClock) -> None:
+async def test_many_memories_leave_room_for_the_turns(memory: Hitherto, clock: FakeClock) -> None:
     ids = await tell(memory, clock, *TALK)
     for n in range(30):
         await memory.remember(user="ana", text=f"Ana has a cousin number {n} who moved somewhere")
@@ -116,7 +116,7 @@ async def test_many_memories_leave_room_for_the_turns(memory: Recollect, clock: 
 
 
 @pytest.mark.req("R2.2")
-async def test_a_semantic_entry_is_found_with_its_fields(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_semantic_entry_is_found_with_its_fields(memory: Hitherto, clock: FakeClock) -> None:
     stored = await memory.remember(user="ana", text="Ana loves Lisbon", category="PLACE", importance=2)
     [hit] = await memory.search(user="ana", query="Lisbon", kinds=["memory"])
     [held] = await memory.memories(user="ana")
@@ -124,7 +124,7 @@ async def test_a_semantic_entry_is_found_with_its_fields(memory: Recollect, cloc
 
 
 @pytest.mark.req("R2.3")
-async def test_an_episode_is_found_with_its_fields(memory: Recollect) -> None:
+async def test_an_episode_is_found_with_its_fields(memory: Hitherto) -> None:
     fields: dict[str, Any] = {"outcome": "PARTIAL", "tone": "tense", "topics": ("boiler",), "session": "s-1"}
     await memory.add("episode", user="ana", text="Argued with the landlord about the boiler", **fields)
     [hit] = await memory.search(user="ana", query="boiler", kinds=["episode"])
@@ -134,7 +134,7 @@ async def test_an_episode_is_found_with_its_fields(memory: Recollect) -> None:
 
 
 @pytest.mark.req("R2.4")
-async def test_a_story_is_found_and_shown_by_its_paragraph(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_story_is_found_and_shown_by_its_paragraph(memory: Hitherto, clock: FakeClock) -> None:
     about = ("harbour", "vineyard", "glacier", "theatre", "orchard", "lighthouse")
     parts = [" ".join(f"The {topic} was quiet, as visitor {n} wrote." for n in range(35)) for topic in about]
     [story, *_] = await tell(memory, clock, "\n\n".join(parts), *TALK)
@@ -150,7 +150,7 @@ async def test_a_story_is_found_and_shown_by_its_paragraph(memory: Recollect, cl
 
 
 @pytest.mark.req("R2.5")
-async def test_the_recall_recipe_thresholds_boosts_and_keeps_five(memory: Recollect, clock: FakeClock) -> None:
+async def test_the_recall_recipe_thresholds_boosts_and_keeps_five(memory: Hitherto, clock: FakeClock) -> None:
     for how in ("slowly", "uphill", "barefoot", "at night", "with Tom", "on Sundays", "in the rain", "before work"):
         await memory.remember(user="ana", text=f"Ana trains for the marathon {how}", at=clock() - timedelta(days=60))
     fresh = await memory.remember(user="ana", text="Ana trains for the marathon with music", at=clock())
@@ -164,7 +164,7 @@ async def test_the_recall_recipe_thresholds_boosts_and_keeps_five(memory: Recoll
 
 
 @pytest.mark.req("R2.5", "R2.14")
-async def test_what_was_said_often_ranks_above_what_faded(memory: Recollect, clock: FakeClock) -> None:
+async def test_what_was_said_often_ranks_above_what_faded(memory: Hitherto, clock: FakeClock) -> None:
     long_ago = clock() - timedelta(days=100)
     faint = await memory.remember(user="ana", text="Ana trains on the river path", importance=0, at=long_ago)
     grown = await memory.remember(user="ana", text="Ana trains on the river road", importance=2, at=long_ago)
@@ -175,7 +175,7 @@ async def test_what_was_said_often_ranks_above_what_faded(memory: Recollect, clo
 
 @pytest.mark.req("R2.6")
 @pytest.mark.parametrize("greeting", ["hi!", "hey, good morning", "👋"])
-async def test_a_greeting_recalls_what_last_time_was_about(memory: Recollect, clock: FakeClock, greeting: str) -> None:
+async def test_a_greeting_recalls_what_last_time_was_about(memory: Hitherto, clock: FakeClock, greeting: str) -> None:
     ids = await tell(memory, clock, *TALK, *(f"Something else entirely, number {n}" for n in range(30)))
     await memory.add(
         "summary",
@@ -191,7 +191,7 @@ async def test_a_greeting_recalls_what_last_time_was_about(memory: Recollect, cl
 
 
 @pytest.mark.req("R2.6")
-async def test_a_brief_question_is_no_greeting(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_brief_question_is_no_greeting(memory: Hitherto, clock: FakeClock) -> None:
     ids = await tell(memory, clock, *TALK, *(f"Something else entirely, number {n}" for n in range(30)))
     text = "Something else entirely was said, with numbers: number three, number four, number five"
     await memory.add(
@@ -202,7 +202,7 @@ async def test_a_brief_question_is_no_greeting(memory: Recollect, clock: FakeClo
 
 
 @pytest.mark.req("R2.4")
-async def test_long_answers_leave_room_for_others(memory: Recollect, clock: FakeClock) -> None:
+async def test_long_answers_leave_room_for_others(memory: Hitherto, clock: FakeClock) -> None:
     topics = ("harbour", "piano", "garden", "tax form", "football", "opera", "bread", "volcano", "chess")
     talk = [f"{f'We went on about the {one} for a while. ' * 25} The boiler near the {one} is old." for one in topics]
     ids = await tell(memory, clock, *talk, "The boiler is what keeps me awake", *(f"Thing {n}" for n in range(20)))
@@ -213,7 +213,7 @@ async def test_long_answers_leave_room_for_others(memory: Recollect, clock: Fake
 
 
 @pytest.mark.req("R2.5")
-async def test_a_lone_memory_that_answers_stands_before_turns_that_do_not(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_lone_memory_that_answers_stands_before_turns_that_do_not(memory: Hitherto, clock: FakeClock) -> None:
     await tell(memory, clock, *(f"The weather was fine on the way to place number {n}" for n in range(30)))
     dog = await memory.remember(user="ana", text="Ana's dog is called Rex")
     [best, *_] = await memory.search(user="ana", query="What is the dog called?")
@@ -224,10 +224,10 @@ async def test_a_lone_memory_that_answers_stands_before_turns_that_do_not(memory
 
 @pytest.mark.req("R2.5")
 async def test_what_another_embedder_indexed_is_found_by_its_words(store_url: str, clock: FakeClock) -> None:
-    async with Recollect(store_url, clock=clock, embedder=Renamed("one")) as memory:
+    async with Hitherto(store_url, clock=clock, embedder=Renamed("one")) as memory:
         ids = await tell(memory, clock, *TALK)
         note = await memory.remember(user="ana", text="Ana runs marathons in the rain")
-    async with Recollect(store_url, clock=clock, embedder=Renamed("two")) as memory:
+    async with Hitherto(store_url, clock=clock, embedder=Renamed("two")) as memory:
         hits = await memory.search(user="ana", query="marathon")
         assert {ids[2], note.id} <= {hit.id for hit in hits}
         context = await memory.context(user="ana", message="the marathon, please", recipe="recall")
@@ -236,7 +236,7 @@ async def test_what_another_embedder_indexed_is_found_by_its_words(store_url: st
 
 
 @pytest.mark.req("R3.5")
-async def test_the_personas_blend_to_the_number(memory: Recollect, clock: FakeClock) -> None:
+async def test_the_personas_blend_to_the_number(memory: Hitherto, clock: FakeClock) -> None:
     both = ("person:lea",)
     await memory.remember(user="ana", text="Lea likes Lisbon", entities=both, at=clock() - timedelta(days=14))
     await memory.remember(user="ana", text="Lea likes the trams in Lisbon", entities=both, at=clock())
@@ -252,7 +252,7 @@ async def test_the_personas_blend_to_the_number(memory: Recollect, clock: FakeCl
 
 
 @pytest.mark.req("R4.7")
-async def test_another_lane_is_heard_only_when_it_is_named(memory: Recollect, clock: FakeClock) -> None:
+async def test_another_lane_is_heard_only_when_it_is_named(memory: Hitherto, clock: FakeClock) -> None:
     await memory.remember(user="ana", text="The ferry leaves at nine", lane="trip")
     await tell(memory, clock, "We take the early ferry with the bikes", lane="trip")
     await tell(memory, clock, "The ferry simulation is in the second chapter", lane="thesis")
@@ -268,14 +268,14 @@ async def test_another_lane_is_heard_only_when_it_is_named(memory: Recollect, cl
 
 
 @pytest.mark.req("R0.7")
-async def test_standing_requests_are_found_whatever_the_message_says(memory: Recollect, clock: FakeClock) -> None:
+async def test_standing_requests_are_found_whatever_the_message_says(memory: Hitherto, clock: FakeClock) -> None:
     ids = await tell(memory, clock, *TALK, *(f"Something else entirely, number {n}" for n in range(60)))
     hits = await memory.search(user="ana", query="How do I repot a fern?", limit=5, kinds=["turn"])
     [request] = [hit for hit in hits if hit.id == ids[5]]
     assert request.parts["standing"] > 0
 
 
-async def test_a_turn_is_found_by_another_word_for_it(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_turn_is_found_by_another_word_for_it(memory: Hitherto, clock: FakeClock) -> None:
     ids = await tell(memory, clock, *TALK, "My physician is called Lee", *(f"Nothing of note, {n}" for n in range(20)))
     [hit, *_] = await memory.search(user="ana", query="Which doctor do I see?", limit=3, kinds=["turn"])
     assert hit.id == ids[len(TALK)]
@@ -296,10 +296,10 @@ class Strict:
 
 async def test_a_second_look_reorders_what_a_search_found(store_url: str, clock: FakeClock) -> None:
     strict = Strict("fern")
-    async with Recollect(store_url, reranker=strict, clock=clock) as memory:
+    async with Hitherto(store_url, reranker=strict, clock=clock) as memory:
         await tell(memory, clock, *TALK, *(f"The bakery sells bread number {n}" for n in range(20)), speaker="Ana")
         query = "When does the bakery open?"
-        async with Recollect(store_url, clock=clock) as plain:
+        async with Hitherto(store_url, clock=clock) as plain:
             before = await plain.search(user="ana", query=query, limit=40, kinds=["turn"])
         found = await memory.search(user="ana", query=query, limit=40, kinds=["turn"])
         [was] = [place for place, hit in enumerate(before) if "fern" in hit.text]
@@ -315,7 +315,7 @@ async def test_a_second_look_reorders_what_a_search_found(store_url: str, clock:
         assert not strict.seen, "a context waits for no second look"
 
 
-async def test_what_the_persona_or_a_tool_says_is_no_standing_request(memory: Recollect, clock: FakeClock) -> None:
+async def test_what_the_persona_or_a_tool_says_is_no_standing_request(memory: Hitherto, clock: FakeClock) -> None:
     await tell(memory, clock, *TALK[:5])
     await memory.record(
         [
@@ -329,7 +329,7 @@ async def test_what_the_persona_or_a_tool_says_is_no_standing_request(memory: Re
 
 
 @pytest.mark.req("R0.7")
-async def test_what_has_ended_is_found_only_when_the_past_is_asked_about(memory: Recollect, clock: FakeClock) -> None:
+async def test_what_has_ended_is_found_only_when_the_past_is_asked_about(memory: Hitherto, clock: FakeClock) -> None:
     ended = clock() - timedelta(days=10)
     await memory.remember(
         user="ana", text="Ana lives in Porto", valid_from=clock() - timedelta(days=900), valid_to=ended
@@ -354,7 +354,7 @@ bagged Indian Chinese Kenyan Japanese"""
 
 
 @pytest.mark.req("R0.7")
-async def test_long_term_memory_has_its_groups_and_at_most_thirty(memory: Recollect, clock: FakeClock) -> None:
+async def test_long_term_memory_has_its_groups_and_at_most_thirty(memory: Hitherto, clock: FakeClock) -> None:
     for word in _WORDS.split():
         await memory.remember(user="ana", text=f"{word} tea")
     await memory.add("episode", user="ana", text="A day of tea by the sea")

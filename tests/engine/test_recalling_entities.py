@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Recollect
-from recollect.assemble import naming
-from recollect.types import Context, Entity, Memory
+from hitherto import Hitherto
+from hitherto.assemble import naming
+from hitherto.types import Context, Entity, Memory
 from tests.engine.conftest import FakeClock
 
 FILLER = ("the weather was mild", "trains were late again", "lunch was soup", "a new printer arrived")
 
 
-async def known(memory: Recollect, clock: FakeClock) -> None:
+async def known(memory: Hitherto, clock: FakeClock) -> None:
     for name, kind, aliases in (
         ("Mukesh Rao", "person", ("Makesh",)),
         ("Atlas", "project", ()),
@@ -38,21 +38,21 @@ def cards(context: Context) -> dict[str, str]:
 @pytest.mark.parametrize(
     "message", ["what do I say to Mukesh?", "Makesh wrote to me", "mukesh rao", "met Mukkesh today"]
 )
-async def test_a_named_entity_brings_its_card(memory: Recollect, clock: FakeClock, message: str) -> None:
+async def test_a_named_entity_brings_its_card(memory: Hitherto, clock: FakeClock, message: str) -> None:
     await known(memory, clock)
     shown = cards(await memory.context(user="ana", message=message, recipe="personas"))
     assert "is the team lead" in shown["[person:mukesh_rao"]
 
 
 @pytest.mark.req("R3.6")
-async def test_one_hop_from_a_person_to_their_project(memory: Recollect, clock: FakeClock) -> None:
+async def test_one_hop_from_a_person_to_their_project(memory: Hitherto, clock: FakeClock) -> None:
     await known(memory, clock)
     shown = cards(await memory.context(user="ana", message="call with Mukesh at noon", recipe="personas"))
     assert "ships in June" in shown["[project:atlas"]
 
 
 @pytest.mark.req("R0.7")
-async def test_without_cards_the_facts_stand_in_long_term_memory(memory: Recollect, clock: FakeClock) -> None:
+async def test_without_cards_the_facts_stand_in_long_term_memory(memory: Hitherto, clock: FakeClock) -> None:
     await known(memory, clock)
     context = await memory.context(user="ana", message="call with Mukesh at noon")
     included = [item.text for item in context.items if item.section == "long_term" and item.included]
@@ -60,7 +60,7 @@ async def test_without_cards_the_facts_stand_in_long_term_memory(memory: Recolle
     assert any("ships in June" in text for text in included)
 
 
-async def test_a_merged_entity_is_found_by_the_name_it_had(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_merged_entity_is_found_by_the_name_it_had(memory: Hitherto, clock: FakeClock) -> None:
     await known(memory, clock)
     await memory.merge(user="ana", entities=["person:mukesh_rao", "person:lena"])
     shown = cards(await memory.context(user="ana", message="is Lena there?", recipe="personas"))

@@ -2,16 +2,16 @@
 
 import pytest
 
-from recollect import Recollect
+from hitherto import Hitherto
 from tests.engine.talking import Talk
 
 
-async def found(memory: Recollect, query: str, kind: str = "memory") -> list[str]:
+async def found(memory: Hitherto, query: str, kind: str = "memory") -> list[str]:
     return [hit.text for hit in await memory.search(user="ana", query=query, kinds=(kind,))]  # pyright: ignore[reportArgumentType] -- the tests pass the type's literals
 
 
 @pytest.mark.req("R2.14", "R3.13")
-async def test_what_was_said_again_is_still_found(memory: Recollect, talk: Talk) -> None:
+async def test_what_was_said_again_is_still_found(memory: Hitherto, talk: Talk) -> None:
     """A version with the same words is no duplicate of the one that it replaces."""
     for _ in range(3):
         await talk.user_says("My sister Mary lives in Oslo.")
@@ -24,7 +24,7 @@ async def test_what_was_said_again_is_still_found(memory: Recollect, talk: Talk)
     assert "Mary lives in Bergen" in await found(memory, "where does Mary live")
 
 
-async def test_many_versions_leave_room_for_others(memory: Recollect) -> None:
+async def test_many_versions_leave_room_for_others(memory: Hitherto) -> None:
     fact = await memory.remember(user="ana", text="Practises the cello at home")
     for n in range(120):
         await memory.update(fact.id, user="ana", text=f"Practises the cello at home, piece number {n}")
@@ -35,7 +35,7 @@ async def test_many_versions_leave_room_for_others(memory: Recollect) -> None:
     }
 
 
-async def test_a_revised_turn_is_found_by_its_new_words(memory: Recollect, talk: Talk) -> None:
+async def test_a_revised_turn_is_found_by_its_new_words(memory: Hitherto, talk: Talk) -> None:
     [turn] = await talk.user_says("The key is under the red flower pot.")
     await talk.user_says("We had soup.")
     for place in ("blue", "green", "green"):
@@ -43,7 +43,7 @@ async def test_a_revised_turn_is_found_by_its_new_words(memory: Recollect, talk:
         assert (await found(memory, "flower pot key", "turn"))[0] == f"The key is under the {place} flower pot."
 
 
-async def test_what_was_known_then_is_found_as_it_was(memory: Recollect) -> None:
+async def test_what_was_known_then_is_found_as_it_was(memory: Hitherto) -> None:
     fact = await memory.remember(user="ana", text="Mary lives in Oslo")
     before = await memory.head(user="ana")
     await memory.update(fact.id, user="ana", text="Mary lives in Bergen")

@@ -4,12 +4,12 @@ from unittest.mock import Mock
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.assemble import receipt
+from hitherto import Hitherto, Turn
+from hitherto.assemble import receipt
 
 
 async def test_nobody_waits_for_a_receipt_that_nobody_looks_at(
-    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+    memory: Hitherto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     makers = {name: Mock(wraps=getattr(receipt, name)) for name in ("_items", "_uses", "_prefix", "result_hash")}
     for name, maker in makers.items():
@@ -25,7 +25,7 @@ async def test_nobody_waits_for_a_receipt_that_nobody_looks_at(
     assert [maker.call_count for maker in makers.values()] == [1, 1, 1, 1]
 
 
-async def test_what_a_caller_does_to_the_messages_changes_no_receipt(memory: Recollect) -> None:
+async def test_what_a_caller_does_to_the_messages_changes_no_receipt(memory: Hitherto) -> None:
     await memory.record(Turn(user="ana", role="user", text="I start at Acme on Monday!"))
     context = await memory.context(user="ana", message="yes")
     context.messages[0]["content"] = "changed"

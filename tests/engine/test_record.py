@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Conflict, InvalidInput, NotFound, Recollect, ToolCall, ToolReturn, Turn
-from recollect.testing import START, FakeClock
+from hitherto import Conflict, InvalidInput, NotFound, Hitherto, ToolCall, ToolReturn, Turn
+from hitherto.testing import START, FakeClock
 from tests import effort
 
 
@@ -17,7 +17,7 @@ def said(text: str, *, id: str | None = None, at: datetime | None = None) -> Tur
     return Turn(user="ana", role="user", text=text, persona="nikita", id=id, at=at)
 
 
-async def test_a_turn_is_there_when_record_returns(memory: Recollect) -> None:
+async def test_a_turn_is_there_when_record_returns(memory: Hitherto) -> None:
     [turn_id] = await memory.record(said("I start at Acme on Monday!"))
     [turn] = await memory.turns(user="ana")
     assert (turn.id, turn.text, turn.role, turn.persona) == (turn_id, "I start at Acme on Monday!", "user", "nikita")
@@ -26,7 +26,7 @@ async def test_a_turn_is_there_when_record_returns(memory: Recollect) -> None:
     assert turn.tokens > 0
 
 
-async def test_ids_come_back_in_the_order_given_over_several_users(memory: Recollect) -> None:
+async def test_ids_come_back_in_the_order_given_over_several_users(memory: Hitherto) -> None:
     turns = [
         Turn(user=user, role="user", text=f"hello {n}", id=f"{user}-{n}") for n in range(5) for user in ("ana", "bo")
     ]
@@ -34,7 +34,7 @@ async def test_ids_come_back_in_the_order_given_over_several_users(memory: Recol
     assert [turn.text for turn in await memory.turns(user="bo")] == [f"hello {n}" for n in range(5)]
 
 
-async def test_a_cancelled_call_takes_no_other_users_work_along(memory: Recollect) -> None:
+async def test_a_cancelled_call_takes_no_other_users_work_along(memory: Hitherto) -> None:
     """An answer waits for the snapshots that are being written; whoever leaves meanwhile leaves them to the others."""
     for _ in range(effort.count(test=10, soak=100)):
         made = {user: await memory.context(user=user, message="Hello?") for user in ("ana", "bo", "cy")}
@@ -52,7 +52,7 @@ async def test_a_cancelled_call_takes_no_other_users_work_along(memory: Recollec
             assert await memory.snapshots(user=user, ids=[context.snapshot]), user
 
 
-async def test_f3_the_same_delivery_again_changes_nothing(memory: Recollect, rng: random.Random) -> None:
+async def test_f3_the_same_delivery_again_changes_nothing(memory: Hitherto, rng: random.Random) -> None:
     turns = [said(f"message {n}", id=f"m{n}", at=START + timedelta(seconds=n)) for n in range(20)]
     first = await memory.record(turns)
     deliveries = effort.count(test=50, soak=500)
@@ -65,14 +65,14 @@ async def test_f3_the_same_delivery_again_changes_nothing(memory: Recollect, rng
     assert [turn.version for turn in stored] == [1] * len(turns)
 
 
-async def test_f3_the_same_id_with_another_text_is_a_conflict(memory: Recollect) -> None:
+async def test_f3_the_same_id_with_another_text_is_a_conflict(memory: Hitherto) -> None:
     await memory.record(said("one", id="m1"))
     with pytest.raises(Conflict, match=r"'m1'.*text"):
         await memory.record([said("new", id="m2"), said("two", id="m1")])
     assert [turn.text for turn in await memory.turns(user="ana")] == ["one"], "nothing of the batch was stored"
 
 
-async def test_f5_order_is_the_logs_own_whatever_the_clock_says(memory: Recollect, rng: random.Random) -> None:
+async def test_f5_order_is_the_logs_own_whatever_the_clock_says(memory: Hitherto, rng: random.Random) -> None:
     times = [START + timedelta(minutes=rng.randint(-600, 600)) for _ in range(200)]
     for start in range(0, 200, 20):
         await asyncio.gather(*(memory.record(said(f"t{n}", id=f"t{n}", at=times[n])) for n in range(start, start + 20)))
@@ -83,7 +83,7 @@ async def test_f5_order_is_the_logs_own_whatever_the_clock_says(memory: Recollec
     assert sorted(turn.place for turn in stored) == [turn.place for turn in stored]
 
 
-async def test_an_edit_is_a_version_at_the_same_place(memory: Recollect) -> None:
+async def test_an_edit_is_a_version_at_the_same_place(memory: Hitherto) -> None:
     await memory.record([said("a", id="1"), said("teh cat", id="2"), said("c", id="3")])
     revised = await memory.revise(user="ana", turn="2", text="the cat")
     assert revised.version == 2
@@ -94,7 +94,7 @@ async def test_an_edit_is_a_version_at_the_same_place(memory: Recollect) -> None
         await memory.revise(user="ana", turn="nope", text="x")
 
 
-async def test_tool_parts_are_kept_whole(memory: Recollect) -> None:
+async def test_tool_parts_are_kept_whole(memory: Hitherto) -> None:
     call = ToolCall(id="c1", name="weather", args='{"city":"Oslo"}')
     result = ToolReturn(id="c1", name="weather", content="rain")
     await memory.record(
@@ -123,7 +123,7 @@ async def test_tool_parts_are_kept_whole(memory: Recollect) -> None:
     ],
 )
 async def test_bad_input_is_a_clear_error_and_nothing_is_lost(
-    memory: Recollect, fields: dict[str, Any], message: str
+    memory: Hitherto, fields: dict[str, Any], message: str
 ) -> None:
     await memory.record(said("before"))
     with pytest.raises(InvalidInput, match=message):
@@ -133,7 +133,7 @@ async def test_bad_input_is_a_clear_error_and_nothing_is_lost(
     assert len(await memory.turns(user="ana")) == 2
 
 
-async def test_a_bound_may_be_the_end_of_the_calendar(memory: Recollect) -> None:
+async def test_a_bound_may_be_the_end_of_the_calendar(memory: Hitherto) -> None:
     always = datetime.max.replace(tzinfo=UTC)
     await memory.record(said("I live in Rome.", id="t1"))
     assert [turn.id for turn in await memory.turns(user="ana", until=always)] == ["t1"]
@@ -144,7 +144,7 @@ async def test_a_bound_may_be_the_end_of_the_calendar(memory: Recollect) -> None
 
 
 @pytest.mark.parametrize("user", ["../../etc/passwd", "a/b", "..", ".", "x" * 500, "ana\n", "Ána", "ana ", "ANA"])
-async def test_any_user_id_is_a_user_of_its_own(memory: Recollect, user: str) -> None:
+async def test_any_user_id_is_a_user_of_its_own(memory: Hitherto, user: str) -> None:
     await memory.record([Turn(user="ana", role="user", text="mine"), Turn(user=user, role="user", text="theirs")])
     assert [turn.text for turn in await memory.turns(user="ana")] == ["mine"]
     assert [turn.text for turn in await memory.turns(user=user)] == ["theirs"]
@@ -152,7 +152,7 @@ async def test_any_user_id_is_a_user_of_its_own(memory: Recollect, user: str) ->
 
 
 async def test_recorded_turns_are_still_there_after_closing(store_url: str, clock: FakeClock) -> None:
-    async with Recollect(store_url, clock=clock) as engine:
+    async with Hitherto(store_url, clock=clock) as engine:
         await engine.record(said("remember me"))
-    async with Recollect(store_url, clock=clock) as engine:
+    async with Hitherto(store_url, clock=clock) as engine:
         assert [turn.text for turn in await engine.turns(user="ana")] == ["remember me"]

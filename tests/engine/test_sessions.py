@@ -2,12 +2,12 @@
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Turn
+from hitherto.testing import FakeClock
 
 
 async def say(
-    memory: Recollect, text: str, *, persona: str = "coach", lane: str | None = None, role: str = "user"
+    memory: Hitherto, text: str, *, persona: str = "coach", lane: str | None = None, role: str = "user"
 ) -> str:
     [turn_id] = await memory.record(
         Turn(user="ana", role="user" if role == "user" else "assistant", text=text, persona=persona, lane=lane)
@@ -16,7 +16,7 @@ async def say(
 
 
 @pytest.mark.req("R3.8")
-async def test_thirty_minutes_of_silence_end_a_session(memory: Recollect, clock: FakeClock) -> None:
+async def test_thirty_minutes_of_silence_end_a_session(memory: Hitherto, clock: FakeClock) -> None:
     await say(memory, "hello")
     clock.tick(minutes=30)
     await say(memory, "still here")
@@ -30,7 +30,7 @@ async def test_thirty_minutes_of_silence_end_a_session(memory: Recollect, clock:
 
 
 @pytest.mark.req("R3.13", "R3.7")
-async def test_minute_31_resumes(memory: Recollect, clock: FakeClock) -> None:
+async def test_minute_31_resumes(memory: Hitherto, clock: FakeClock) -> None:
     await say(memory, "shall we try the tango?", role="assistant")
     clock.tick(minutes=31)
     context = await memory.context(user="ana", persona="coach", message="yes")
@@ -41,7 +41,7 @@ async def test_minute_31_resumes(memory: Recollect, clock: FakeClock) -> None:
     assert [turn.number for turn in turns] == [1, 2], "the message count goes on"
 
 
-async def test_after_twelve_hours_the_window_begins_anew(memory: Recollect, clock: FakeClock) -> None:
+async def test_after_twelve_hours_the_window_begins_anew(memory: Hitherto, clock: FakeClock) -> None:
     await say(memory, "good night")
     clock.tick(hours=13)
     context = await memory.context(user="ana", persona="coach", message="good morning")
@@ -52,7 +52,7 @@ async def test_after_twelve_hours_the_window_begins_anew(memory: Recollect, cloc
 
 
 @pytest.mark.req("R3.10")
-async def test_personas_have_sessions_of_their_own(memory: Recollect, clock: FakeClock) -> None:
+async def test_personas_have_sessions_of_their_own(memory: Hitherto, clock: FakeClock) -> None:
     await say(memory, "hi coach")
     clock.tick(minutes=10)
     await say(memory, "hi nikita", persona="nikita")
@@ -65,7 +65,7 @@ async def test_personas_have_sessions_of_their_own(memory: Recollect, clock: Fak
 
 
 @pytest.mark.req("R4.3")
-async def test_the_window_holds_turns_of_its_own_lane_only(memory: Recollect) -> None:
+async def test_the_window_holds_turns_of_its_own_lane_only(memory: Hitherto) -> None:
     for n in range(4):
         await say(memory, f"left {n}", lane="topic:1:7")
         await say(memory, f"right {n}", lane="topic:1:8")
@@ -75,7 +75,7 @@ async def test_the_window_holds_turns_of_its_own_lane_only(memory: Recollect) ->
         assert {str(entry["content"]).split()[0] for entry in context.history} == {expected}
 
 
-async def test_the_current_message_is_left_out_of_the_window_either_way(memory: Recollect) -> None:
+async def test_the_current_message_is_left_out_of_the_window_either_way(memory: Hitherto) -> None:
     await say(memory, "shall we?", role="assistant")
     before = await memory.context(user="ana", persona="coach", message="yes")
     turn_id = await say(memory, "yes")
@@ -85,7 +85,7 @@ async def test_the_current_message_is_left_out_of_the_window_either_way(memory: 
 
 
 async def test_a_session_of_a_tools_turns_alone_counts_them_when_it_is_closed(
-    memory: Recollect, clock: FakeClock
+    memory: Hitherto, clock: FakeClock
 ) -> None:
     for number in range(2):
         await memory.record(Turn("ana", "system", f"The door opened {number} times.", persona="coach"))

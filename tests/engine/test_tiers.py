@@ -4,21 +4,21 @@ import json
 
 import pytest
 
-from recollect import Recollect
-from recollect.testing import FakeClock
+from hitherto import Hitherto
+from hitherto.testing import FakeClock
 from tests.engine.talking import Talk
 
 STEP = "Plan: find a flight\nTool result: flight XQ77 costs 412 euros"
 
 
-async def seen(memory: Recollect, message: str, **inputs: str) -> tuple[str, list[object]]:
+async def seen(memory: Hitherto, message: str, **inputs: str) -> tuple[str, list[object]]:
     """The system text and the history that a model would get now."""
     context = await memory.context(user="ana", persona="coach", message=message, recipe="recall", inputs=inputs)
     return context.system, [entry["content"] for entry in context.history]
 
 
 @pytest.mark.req("R2.1")
-async def test_working_memory_lasts_for_one_step(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
+async def test_working_memory_lasts_for_one_step(memory: Hitherto, clock: FakeClock, talk: Talk) -> None:
     await talk.user_says("Find me a flight to Rome, please.")
     system, _ = await seen(memory, "and?", task_state=STEP)
     assert "flight XQ77 costs 412 euros" in system.partition("[TASK STATE]")[2].partition("[/TASK STATE]")[0]
@@ -40,7 +40,7 @@ async def test_working_memory_lasts_for_one_step(memory: Recollect, clock: FakeC
 
 
 @pytest.mark.req("R2.1")
-async def test_short_term_memory_lasts_for_the_session(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
+async def test_short_term_memory_lasts_for_the_session(memory: Hitherto, clock: FakeClock, talk: Talk) -> None:
     lines = ["Let us sort the photos.", "Gladly, which ones?", "Those from the lake."]
     await talk.exchange(lines)
     _, history = await seen(memory, "go on")
@@ -53,7 +53,7 @@ async def test_short_term_memory_lasts_for_the_session(memory: Recollect, clock:
 
 @pytest.mark.req("R2.1")
 async def test_semantic_and_episodic_memory_last_until_they_are_deleted(
-    memory: Recollect, clock: FakeClock, talk: Talk
+    memory: Hitherto, clock: FakeClock, talk: Talk
 ) -> None:
     await talk.user_says("My sister Mary lives in Oslo.", "We spent our honeymoon in Paris and it was wonderful.")
     await talk.persona_says("Paris must have been a dream.")

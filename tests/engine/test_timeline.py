@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import Recollect
-from recollect.testing import START, FakeClock
+from hitherto import Hitherto
+from hitherto.testing import START, FakeClock
 from tests.engine.talking import Talk
 
 FILLER = [
@@ -16,7 +16,7 @@ FILLER = [
 
 @pytest.mark.req("R3.11", "R3.7", "R3.8", "R3.9", "R3.10", "R2.6", "R2.14")
 async def test_the_timeline_from_the_first_message_to_the_spine(
-    memory: Recollect, clock: FakeClock, talk: Talk
+    memory: Hitherto, clock: FakeClock, talk: Talk
 ) -> None:
     # t=0: user, session and state come into being; memories are everybody's, loops the persona's.
     [first] = await talk.user_says("Hi, I'm Ana and I live in Austin. I need to book the dentist tomorrow.")
@@ -93,7 +93,7 @@ async def test_the_timeline_from_the_first_message_to_the_spine(
 
 @pytest.mark.req("R3.7", "R3.13")
 async def test_earlier_rolling_summaries_are_kept_and_what_matters_is_carried_forward(
-    memory: Recollect, talk: Talk
+    memory: Hitherto, talk: Talk
 ) -> None:
     await talk.exchange(["I'm allergic to peanuts.", "Good to know.", "My sister Maria lives in Oslo.", "Lovely city."])
     await talk.settle()
@@ -110,7 +110,7 @@ async def test_earlier_rolling_summaries_are_kept_and_what_matters_is_carried_fo
 
 
 @pytest.mark.req("R1.14", "R0.3", "R1.2")
-async def test_a_day_is_the_users_own(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
+async def test_a_day_is_the_users_own(memory: Hitherto, clock: FakeClock, talk: Talk) -> None:
     await memory.set_user("ana", zone="America/New_York")
     clock.tick(hours=18, minutes=30)  # 03:30 in UTC, still the evening of 2 March in New York
     await talk.exchange(["I finished the marathon plan today!", "Nice!", "My knee hurts a lot since noon."])
@@ -130,7 +130,7 @@ async def test_a_day_is_the_users_own(memory: Recollect, clock: FakeClock, talk:
 
 
 @pytest.mark.req("R1.14")
-async def test_a_session_over_midnight_belongs_to_both_days(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
+async def test_a_session_over_midnight_belongs_to_both_days(memory: Hitherto, clock: FakeClock, talk: Talk) -> None:
     clock.tick(hours=14, minutes=58)  # 23:58
     await talk.exchange(["We watched the meteor shower.", "How was it?", "I saw a comet over the harbour.", "Wow."])
     clock.tick(days=2)
@@ -146,7 +146,7 @@ async def test_a_session_over_midnight_belongs_to_both_days(memory: Recollect, c
 
 
 @pytest.mark.req("R0.4", "R1.8", "R1.4")
-async def test_days_later_last_time_is_there(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
+async def test_days_later_last_time_is_there(memory: Hitherto, clock: FakeClock, talk: Talk) -> None:
     await talk.exchange(
         ["I got the job at Acme!", "Congratulations, Ana!", "I start on Monday.", "I'll ask you about it."]
     )

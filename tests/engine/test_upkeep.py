@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.recall.embed.static import static_embedder
-from recollect.recall.vectors import Vectors
-from recollect.store.base import Change, Untraced, UserKey
-from recollect.store.sqlite.layout import Layout
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Turn
+from hitherto.recall.embed.static import static_embedder
+from hitherto.recall.vectors import Vectors
+from hitherto.store.base import Change, Untraced, UserKey
+from hitherto.store.sqlite.layout import Layout
+from hitherto.testing import FakeClock
 from tests.engine.talking import Talk
 
 
@@ -34,7 +34,7 @@ class Slow:
 
 async def test_a_slow_embedder_works_behind_the_answer(store_url: str, clock: FakeClock) -> None:
     slow = Slow()
-    async with Recollect(store_url, clock=clock, embedder=slow) as memory:
+    async with Hitherto(store_url, clock=clock, embedder=slow) as memory:
         await memory.record([Turn("ana", "user", f"I painted boat number {n}.") for n in range(100)])
         assert slow.texts == 0, "recording does not wait for it"
         await memory.settle(user="ana")
@@ -46,11 +46,11 @@ async def test_a_slow_embedder_works_behind_the_answer(store_url: str, clock: Fa
 
 
 async def test_another_embedder_makes_its_vectors_step_by_step(store_url: str, clock: FakeClock) -> None:
-    async with Recollect(store_url, clock=clock) as memory:
+    async with Hitherto(store_url, clock=clock) as memory:
         await memory.record([Turn("ana", "user", f"I painted boat number {n}.") for n in range(70)])
         assert (await memory.reindex())["ana"] == 0
     seen: list[tuple[int, int]] = []
-    async with Recollect(store_url, clock=clock, embedder=Slow()) as memory:
+    async with Hitherto(store_url, clock=clock, embedder=Slow()) as memory:
         found = await memory.reindex(user="ana", progress=lambda done, total: seen.append((done, total)))
         assert found == {"ana": 70}
         assert seen[-1][0] <= seen[-1][1]
@@ -58,7 +58,7 @@ async def test_another_embedder_makes_its_vectors_step_by_step(store_url: str, c
         assert await memory.reindex() == {"ana": 0}, "what is there is not made again"
 
 
-async def test_a_quick_embedder_leaves_nothing_behind(memory: Recollect, talk: Talk) -> None:
+async def test_a_quick_embedder_leaves_nothing_behind(memory: Hitherto, talk: Talk) -> None:
     await talk.exchange(["I live in Austin.", "Lovely.", "I love jazz.", "Me too."])
     await talk.settle()
     store = memory._user("ana")  # pyright: ignore[reportPrivateUsage] -- there is no call that tells
@@ -68,9 +68,9 @@ async def test_a_quick_embedder_leaves_nothing_behind(memory: Recollect, talk: T
 
 @pytest.mark.req("R1.6")
 async def test_receipts_keep_their_texts_for_a_month_and_for_a_thousand(
-    memory: Recollect, clock: FakeClock, talk: Talk, monkeypatch: pytest.MonkeyPatch
+    memory: Hitherto, clock: FakeClock, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.process.retain.NEWEST", 3)
+    monkeypatch.setattr("hitherto.process.retain.NEWEST", 3)
     await talk.user_says("I live in Austin.")
     old = [(await memory.context(user="ana", persona="coach", message=f"old {n}")).snapshot for n in range(3)]
     clock.tick(days=31)
@@ -94,7 +94,7 @@ async def test_receipts_keep_their_texts_for_a_month_and_for_a_thousand(
 
 
 async def test_recording_tells_the_workers_after_the_answer(store_url: str, clock: FakeClock) -> None:
-    async with Recollect(store_url, clock=clock) as memory:
+    async with Hitherto(store_url, clock=clock) as memory:
         worker = await memory.worker()
         assert await worker.visit_due() == 0
         await memory.record([Turn("ana", "user", "I live in Austin."), Turn("bo", "user", "I live in Rome.")])
@@ -108,7 +108,7 @@ async def test_recording_tells_the_workers_after_the_answer(store_url: str, cloc
 
 
 async def test_the_sweep_finds_what_nobody_told_of(store_url: str, clock: FakeClock) -> None:
-    async with Recollect(store_url, clock=clock) as memory:
+    async with Hitherto(store_url, clock=clock) as memory:
         await memory.record(Turn("ana", "user", "I live in Austin."))
         await asyncio.sleep(0.2)
         await memory.catalog.hint({UserKey("default", "ana"): None})
@@ -119,10 +119,10 @@ async def test_the_sweep_finds_what_nobody_told_of(store_url: str, clock: FakeCl
 
 
 async def test_a_user_who_cannot_be_read_keeps_nobody_waiting(tmp_path: Path, clock: FakeClock) -> None:
-    async with Recollect(tmp_path / "m", clock=clock) as memory:
+    async with Hitherto(tmp_path / "m", clock=clock) as memory:
         await memory.record([Turn("ana", "user", "I live in Austin."), Turn("bo", "user", "I live in Rome.")])
     Layout(tmp_path / "m").user(UserKey("default", "ana").digest).write_bytes(b"no database " * 1_000)
-    async with Recollect(tmp_path / "m", clock=clock) as memory:
+    async with Hitherto(tmp_path / "m", clock=clock) as memory:
         worker = await memory.worker()
         assert await worker.visit_due() == 1
         assert [m.text for m in await memory.memories(user="bo")] == ["Lives in Rome"]
@@ -137,12 +137,12 @@ async def test_a_user_who_cannot_be_read_keeps_nobody_waiting(tmp_path: Path, cl
 
 
 async def test_work_goes_on_beside_an_application(tmp_path: Path) -> None:
-    async with Recollect(tmp_path / "m", work=True) as memory:
+    async with Hitherto(tmp_path / "m", work=True) as memory:
         await memory.record(Turn("ana", "user", "I live in Austin."))
         async with asyncio.timeout(20):
             while not await memory.memories(user="ana"):  # noqa: ASYNC110 -- another process might do the work
                 await asyncio.sleep(0.05)
-    async with Recollect(tmp_path / "m") as memory, memory.working(idle=0.05):
+    async with Hitherto(tmp_path / "m") as memory, memory.working(idle=0.05):
         await memory.record(Turn("ana", "user", "I love jazz."))
         async with asyncio.timeout(20):
             while len(await memory.memories(user="ana")) < 2:  # noqa: ASYNC110 -- another process might do the work
@@ -153,10 +153,10 @@ async def test_work_goes_on_beside_an_application(tmp_path: Path) -> None:
 async def test_a_failing_step_is_parked_shown_and_retried(
     store_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect.errors import StoreUnavailable
-    from recollect.process.rules.summariser import RuleSummariser
+    from hitherto.errors import StoreUnavailable
+    from hitherto.process.rules.summariser import RuleSummariser
 
-    async with Recollect(store_url, clock=clock) as memory:
+    async with Hitherto(store_url, clock=clock) as memory:
         talk = Talk(memory, clock)
         await talk.exchange(["I live in Austin.", "Oh nice.", "I love jazz.", "So do I."])
         with monkeypatch.context() as broken:
@@ -187,7 +187,7 @@ async def test_a_failing_step_is_parked_shown_and_retried(
         assert "jazz" in state.rolling_summary
 
 
-async def test_an_audit_sees_what_is_wrong(memory: Recollect, clock: FakeClock, talk: Talk) -> None:
+async def test_an_audit_sees_what_is_wrong(memory: Hitherto, clock: FakeClock, talk: Talk) -> None:
     await talk.user_says("I live in Austin.", "I moved to Denver.")
     await talk.settle()
     for text in ("Plays the cello on Sundays", "Plays the cello on Sundays", "Plays the cello on Sundays now"):
@@ -201,7 +201,7 @@ async def test_an_audit_sees_what_is_wrong(memory: Recollect, clock: FakeClock, 
     assert found.unsupported.rate == 1 / found.memories
 
 
-async def test_a_catalog_hint_is_only_a_hint(memory: Recollect, talk: Talk) -> None:
+async def test_a_catalog_hint_is_only_a_hint(memory: Hitherto, talk: Talk) -> None:
     await talk.user_says("I live in Austin.")
     await talk.settle()
     store = memory._user("ana")  # pyright: ignore[reportPrivateUsage] -- the log itself is what must be untouched

@@ -2,11 +2,11 @@
 
 import pytest
 
-from recollect import InvalidInput, NotFound, Recollect
+from hitherto import InvalidInput, NotFound, Hitherto
 from tests.engine.talking import Talk
 
 
-async def known(memory: Recollect) -> dict[str, tuple[str, ...]]:
+async def known(memory: Hitherto) -> dict[str, tuple[str, ...]]:
     entities = await memory.entities(user="ana")
     return {
         e.key or "": e.aliases
@@ -16,7 +16,7 @@ async def known(memory: Recollect) -> dict[str, tuple[str, ...]]:
 
 
 @pytest.mark.req("R3.13", "R3.2")
-async def test_variants_that_speech_recognition_makes_are_one_person(memory: Recollect, talk: Talk) -> None:
+async def test_variants_that_speech_recognition_makes_are_one_person(memory: Hitherto, talk: Talk) -> None:
     await talk.user_says("My boss Mukesh is a chess player.")
     await talk.settle()
     await talk.user_says("My boss Makesh owns a boat.")
@@ -29,7 +29,7 @@ async def test_variants_that_speech_recognition_makes_are_one_person(memory: Rec
 
 
 @pytest.mark.req("R3.13")
-async def test_two_people_named_side_by_side_stay_two(memory: Recollect, talk: Talk) -> None:
+async def test_two_people_named_side_by_side_stay_two(memory: Hitherto, talk: Talk) -> None:
     await talk.user_says("My boss Mukesh is a chess player.")
     await talk.settle()
     await talk.user_says("My colleague Makesh is a nurse, not to be mixed up with Mukesh.")
@@ -38,7 +38,7 @@ async def test_two_people_named_side_by_side_stay_two(memory: Recollect, talk: T
 
 
 @pytest.mark.req("R3.13", "R3.2")
-async def test_a_merge_takes_everything_along(memory: Recollect, talk: Talk) -> None:
+async def test_a_merge_takes_everything_along(memory: Hitherto, talk: Talk) -> None:
     await talk.user_says(
         "My friend Siobhan is a nurse.", "My friend Shevaun is a nurse.", "My friend Shevaun owns a boat."
     )
@@ -62,7 +62,7 @@ async def test_a_merge_takes_everything_along(memory: Recollect, talk: Talk) -> 
 
 
 @pytest.mark.req("R3.13")
-async def test_a_split_undoes_a_wrong_guess_for_good(memory: Recollect, talk: Talk) -> None:
+async def test_a_split_undoes_a_wrong_guess_for_good(memory: Hitherto, talk: Talk) -> None:
     await talk.user_says("My boss Mukesh is a chess player.", "My boss Makesh owns a boat.")
     await talk.settle()
     apart = await memory.split(user="ana", entity="person:mukesh", name="Makesh")
@@ -75,7 +75,7 @@ async def test_a_split_undoes_a_wrong_guess_for_good(memory: Recollect, talk: Ta
     assert await known(memory) == {"person:mukesh": (), "person:makesh": ()}
 
 
-async def test_a_correction_of_nobody_says_who_there_is(memory: Recollect, talk: Talk) -> None:
+async def test_a_correction_of_nobody_says_who_there_is(memory: Hitherto, talk: Talk) -> None:
     await talk.user_says("My boss Mukesh is a chess player.")
     await talk.settle()
     with pytest.raises(NotFound, match="person:mukesh"):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from examples import mcp_session, openai_client, pydantic_ai_companion
-from recollect import Recollect, ToolCall
+from hitherto import Hitherto, ToolCall
 from tests.architecture.source import SOURCE
 from tests.deliver.openai_proxy.conftest import serving
 from tests.deliver.openai_proxy.upstream import FakeUpstream
@@ -28,8 +28,8 @@ async def test_a_plain_openai_client_through_the_endpoint(tmp_path: Path, monkey
     upstream = FakeUpstream(answers=["How exciting!", "Yes.", "Because of Mukesh."])
     async with serving(tmp_path, upstream) as endpoint:
         _, key = await endpoint.keys.create()
-        monkeypatch.setenv("RECOLLECT_URL", endpoint.url)
-        monkeypatch.setenv("RECOLLECT_KEY", key)
+        monkeypatch.setenv("HITHERTO_URL", endpoint.url)
+        monkeypatch.setenv("HITHERTO_KEY", key)
         answers = await asyncio.to_thread(openai_client.main)
         assert answers == ["How exciting!", "Yes.", "Because of Mukesh."]
         sent = [message["content"] for message in upstream.messages[1:]]
@@ -71,11 +71,11 @@ async def test_the_session_of_the_agents_sdk(tmp_path: Path, monkeypatch: pytest
 
 
 async def test_the_session_keeps_its_contract(tmp_path: Path) -> None:
-    from examples.openai_agents_session import RecollectSession
+    from examples.openai_agents_session import HithertoSession
 
-    async with Recollect(tmp_path / "m") as memory:
-        session = RecollectSession(memory, user="ana", session_id="s")
-        other = RecollectSession(memory, user="ana", session_id="other")
+    async with Hitherto(tmp_path / "m") as memory:
+        session = HithertoSession(memory, user="ana", session_id="s")
+        other = HithertoSession(memory, user="ana", session_id="other")
         items: list[Any] = [
             {"role": "user", "content": "weather?"},
             {"type": "reasoning", "id": "r", "summary": []},

@@ -3,13 +3,13 @@
 from contextlib import closing
 from pathlib import Path
 
-from recollect.errors import StoreError
-from recollect.store.base import Log, TurnList
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.driver import connect
-from recollect.store.sqlite.layout import Layout
-from recollect.store.sqlite.store import SqliteStore
-from recollect.types import StoredTurn
+from hitherto.errors import StoreError
+from hitherto.store.base import Log, TurnList
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.driver import connect
+from hitherto.store.sqlite.layout import Layout
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.types import StoredTurn
 
 ALL = 10**9
 

@@ -1,8 +1,8 @@
 """A delivery as a decision over the store's own protocol: recorded once, whatever arrives how often."""
 
-from recollect.errors import Conflict
-from recollect.store.base import NOTHING, Answers, Change, TurnsById, UserStore, Window, Written
-from recollect.testing import turn_draft
+from hitherto.errors import Conflict
+from hitherto.store.base import NOTHING, Answers, Change, TurnsById, UserStore, Window, Written
+from hitherto.testing import turn_draft
 
 
 async def deliver(user: UserStore, id: str, text: str, *, persona: str | None = None) -> Written:

@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from recollect.store.base import Answers, Change, Head
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import row_draft, turn_draft
+from hitherto.store.base import Answers, Change, Head
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import row_draft, turn_draft
 from tests.faults.checks import damage_in, log_is_gapless, turns_of
 
 WRITERS = 4

@@ -1,10 +1,10 @@
 """A conversation that gives every step of the work something to do, and everything that the work made of it."""
 
-from recollect.ingest import sessions
-from recollect.ingest.record import prepare, record
-from recollect.store.base import Log, Store, UserKey
-from recollect.testing import FakeClock
-from recollect.types import Turn
+from hitherto.ingest import sessions
+from hitherto.ingest.record import prepare, record
+from hitherto.store.base import Log, Store, UserKey
+from hitherto.testing import FakeClock
+from hitherto.types import Turn
 from tests.faults.mortal import services
 
 TALK = [

@@ -4,14 +4,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.assemble import recipe_book
-from recollect.ingest.record import Indexer
-from recollect.process import names, wiring
-from recollect.process.rules.summariser import RuleSummariser
-from recollect.process.services import Services, Task
-from recollect.process.steps import STEPS
-from recollect.process.summarising import Digest
-from recollect.store.base import (
+from hitherto.assemble import recipe_book
+from hitherto.ingest.record import Indexer
+from hitherto.process import names, wiring
+from hitherto.process.rules.summariser import RuleSummariser
+from hitherto.process.services import Services, Task
+from hitherto.process.steps import STEPS
+from hitherto.process.summarising import Digest
+from hitherto.store.base import (
     Answers,
     Catalog,
     Decide,
@@ -24,10 +24,10 @@ from recollect.store.base import (
     UserStore,
     Written,
 )
-from recollect.testing import FakeClock
-from recollect.text.analyse import stems
-from recollect.tokens import tokenizer
-from recollect.work.worker import Worker
+from hitherto.testing import FakeClock
+from hitherto.text.analyse import stems
+from hitherto.tokens import tokenizer
+from hitherto.work.worker import Worker
 
 
 class Killed(BaseException):

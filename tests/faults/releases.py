@@ -11,14 +11,14 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from recollect.store.base import Change, Cursor, Erasure, Lease, Note, StoredSnapshot, Vector
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.driver import Connection, connect
-from recollect.store.sqlite.layout import Layout
-from recollect.store.sqlite.migrate import newest
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import moment, put, row_draft, turn_draft
-from recollect.types import ToolCall
+from hitherto.store.base import Change, Cursor, Erasure, Lease, Note, StoredSnapshot, Vector
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.driver import Connection, connect
+from hitherto.store.sqlite.layout import Layout
+from hitherto.store.sqlite.migrate import newest
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import moment, put, row_draft, turn_draft
+from hitherto.types import ToolCall
 
 FOLDER = Path(__file__).parent / "released"
 KEY = UserKey("default", "ana")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import apsw
 import pytest
 
-from recollect.store.sqlite import driver
+from hitherto.store.sqlite import driver
 
 BELOW = "cksmvfs"
 Operation = Literal["write", "truncate", "sync"]

@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from recollect.store.base import Change, Erasure
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite import driver
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import moment, put, row_draft, turn_draft
+from hitherto.store.base import Change, Erasure
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite import driver
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
 from tests.faults.checks import damage_in, turns_of
 from tests.faults.disk import Disk, Op, recording

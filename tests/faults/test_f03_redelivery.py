@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import Conflict
-from recollect.store.base import Log
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.store import SqliteStore
+from hitherto.errors import Conflict
+from hitherto.store.base import Log
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.store import SqliteStore
 from tests.effort import count
 from tests.faults.checks import turns_of
 from tests.faults.deliveries import deliver

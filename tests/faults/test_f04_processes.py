@@ -19,10 +19,10 @@ from pathlib import Path
 
 import httpx
 
-from recollect import Recollect, Turn
-from recollect.clock import system_clock
-from recollect.store.base import Log, RecordList, UserKey
-from recollect.types import RecordKind
+from hitherto import Hitherto, Turn
+from hitherto.clock import system_clock
+from hitherto.store.base import Log, RecordList, UserKey
+from hitherto.types import RecordKind
 from tests.deliver.http.server import PATIENCE, Server, command, serving
 from tests.effort import count
 from tests.faults.test_f04_worker_kills import TALK
@@ -30,7 +30,7 @@ from tests.faults.test_f04_worker_kills import TALK
 PROCESSES = 4
 USERS = count(test=6, soak=100)
 LEARNT: tuple[RecordKind, ...] = ("memory", "loop", "entity", "episode")
-OPEN = {"RECOLLECT_RATE": "0", "RECOLLECT_WAITING": "1000", "RECOLLECT_PATIENCE_SECONDS": "120"}
+OPEN = {"HITHERTO_RATE": "0", "HITHERTO_WAITING": "1000", "HITHERTO_PATIENCE_SECONDS": "120"}
 
 
 @contextmanager
@@ -77,7 +77,7 @@ async def say(server: Server, user: str, rng: random.Random) -> None:
             await asyncio.sleep(rng.uniform(0, 0.2))
 
 
-async def learnt(memory: Recollect, user: str) -> Counter[tuple[object, ...]]:
+async def learnt(memory: Hitherto, user: str) -> Counter[tuple[object, ...]]:
     """What is remembered of a user, however often."""
     store = memory._store.user(UserKey("default", user))  # pyright: ignore[reportPrivateUsage] -- rows as they are stored
     queries = [RecordList(noun=noun, limit=10_000) for noun in LEARNT]
@@ -85,7 +85,7 @@ async def learnt(memory: Recollect, user: str) -> Counter[tuple[object, ...]]:
     return Counter((row.noun, row.key, row.text, row.status, row.sources) for q in queries for row in answers[q])
 
 
-async def idle(memory: Recollect) -> None:
+async def idle(memory: Hitherto) -> None:
     """Returns when no user is due, now or in a moment."""
     async with asyncio.timeout(PATIENCE):
         while await memory.catalog.due(now=system_clock() + timedelta(seconds=1), limit=1):  # noqa: ASYNC110 -- others work
@@ -98,10 +98,10 @@ async def test_f4_four_services_and_four_workers(store_url: str, tmp_path: Path,
         server = stack.enter_context(serving(tmp_path, "--workers", str(PROCESSES), data=store_url, **OPEN))
         stack.enter_context(working(tmp_path, store_url))
         await asyncio.gather(*(say(server, user, random.Random(rng.random())) for user in users))
-        async with Recollect(store_url) as memory:
+        async with Hitherto(store_url) as memory:
             await asyncio.sleep(0.5)  # hints are written behind the answer
             await idle(memory)
-    async with Recollect(store_url) as memory:
+    async with Hitherto(store_url) as memory:
         alone = [
             Turn("alone", "assistant" if place % 2 else "user", text, id=f"t{place}", persona="coach")
             for place, text in enumerate(TALK)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store import connect
-from recollect.store.base import RecordList, Store, TurnList, UserKey
-from recollect.testing import FakeClock
+from hitherto.store import connect
+from hitherto.store.base import RecordList, Store, TurnList, UserKey
+from hitherto.testing import FakeClock
 from tests.effort import count
 from tests.faults.learning import TALK, effects, say
 from tests.faults.mortal import Death, DyingSummariser, Killed, Mortal, services, worker

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.base import Answers, Change, TurnList, Window
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import moment, turn_draft
+from hitherto.store.base import Answers, Change, TurnList, Window
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import moment, turn_draft
 from tests.effort import count
 
 ANA = UserKey("default", "ana")

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Turn
+from hitherto.testing import FakeClock
 from tests.effort import count
 
 WORKERS = 16
@@ -18,7 +18,7 @@ ROUNDS = count(test=20, soak=200)
 @pytest.mark.req("R3.13")
 async def test_f7_sixteen_workers_learn_a_fact_once(store_url: str) -> None:
     clock = FakeClock()
-    async with Recollect(store_url, clock=clock) as first, Recollect(store_url, clock=clock) as second:
+    async with Hitherto(store_url, clock=clock) as first, Hitherto(store_url, clock=clock) as second:
         workers = [await (first, second)[n % 2].worker(name=f"w{n}") for n in range(WORKERS)]
         for round_ in range(ROUNDS):
             await asyncio.gather(
@@ -36,7 +36,7 @@ async def test_f7_sixteen_workers_learn_a_fact_once(store_url: str) -> None:
 @pytest.mark.promise("F7", tries=ROUNDS)
 @pytest.mark.req("R3.4")
 async def test_f7_sixteen_writers_of_one_key_leave_one_memory_and_sixteen_versions(store_url: str) -> None:
-    async with Recollect(store_url) as memory, Recollect(store_url) as other:
+    async with Hitherto(store_url) as memory, Hitherto(store_url) as other:
         for round_ in range(ROUNDS):
             key = f"profile|person|user|fact|home{round_}"
             await asyncio.gather(

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect, Turn
-from recollect.testing import FakeClock
-from recollect.text.temporal import ranges
+from hitherto import Hitherto, Turn
+from hitherto.testing import FakeClock
+from hitherto.text.temporal import ranges
 from tests.effort import count
 from tests.stores import Backend
 
@@ -68,7 +68,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 async def _case(
-    memory: Recollect, clock: FakeClock, user: str, zone: str, moments: list[datetime], *, work: bool
+    memory: Hitherto, clock: FakeClock, user: str, zone: str, moments: list[datetime], *, work: bool
 ) -> None:
     await memory.set_user(user, zone=zone)
     for number, moment in enumerate(moments):
@@ -109,7 +109,7 @@ def test_order_is_the_logs_and_days_are_the_users(
     store_url: str, backend: Backend, loop: asyncio.AbstractEventLoop, tried: Callable[[int], None]
 ) -> None:
     clock, users = FakeClock(), numbers()
-    memory = Recollect(store_url, clock=clock)
+    memory = Hitherto(store_url, clock=clock)
     loop.run_until_complete(memory.open())
 
     @settings(max_examples=CASES[backend], suppress_health_check=[HealthCheck.too_slow])

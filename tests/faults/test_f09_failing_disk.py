@@ -11,11 +11,11 @@ from typing import Literal
 import apsw
 import pytest
 
-from recollect.errors import StoreFull, StoreUnavailable
-from recollect.store.base import Change, TurnList
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import put, turn_draft
+from hitherto.errors import StoreFull, StoreUnavailable
+from hitherto.store.base import Change, TurnList
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import put, turn_draft
 from tests.effort import count
 from tests.faults.checks import ALL, damage_in, turns_of
 from tests.faults.shim import Operation, Watcher, watching

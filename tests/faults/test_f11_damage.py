@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import StoreError
-from recollect.store.base import (
+from hitherto.errors import StoreError
+from hitherto.store.base import (
     Answers,
     Blobs,
     Change,
@@ -35,12 +35,12 @@ from recollect.store.base import (
     Vector,
     Window,
 )
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite import driver
-from recollect.store.sqlite.backup import put_back
-from recollect.store.sqlite.layout import Layout, companions_of
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import moment, put, row_draft, turn_draft
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite import driver
+from hitherto.store.sqlite.backup import put_back
+from hitherto.store.sqlite.layout import Layout, companions_of
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
 from tests.faults.checks import ALL
 

@@ -8,15 +8,15 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from recollect.errors import SchemaMismatch
-from recollect.store.base import Change, Head
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.driver import connect
-from recollect.store.sqlite.layout import Layout
-from recollect.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import turn_draft
-from recollect.testing.drafts import put
+from hitherto.errors import SchemaMismatch
+from hitherto.store.base import Change, Head
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.driver import connect
+from hitherto.store.sqlite.layout import Layout
+from hitherto.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import turn_draft
+from hitherto.testing.drafts import put
 from tests.effort import count
 from tests.faults.disk import Disk, Op, recording
 from tests.faults.releases import KEY, expected_hashes, frozen_users, row_hashes, thaw

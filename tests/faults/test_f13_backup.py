@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.base import Change
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.backup import put_back
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import moment, put, turn_draft
+from hitherto.store.base import Change
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.backup import put_back
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import moment, put, turn_draft
 from tests.effort import count
 from tests.faults.checks import damage_in, turns_of
 

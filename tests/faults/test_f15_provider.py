@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.process.llm.asking import Asker, Limits
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Turn
+from hitherto.process.llm.asking import Asker, Limits
+from hitherto.testing import FakeClock
 from tests.effort import count
 from tests.process.llm.provider import BAD, running
 
@@ -22,7 +22,7 @@ async def test_f15_contexts_never_wait_for_a_model(store_url: str, rng: random.R
     failures = 0
     async with running() as provider:
         model = Asker(provider.url, Limits(seconds=0.1, requests=2))
-        async with Recollect(store_url, clock=clock, model=model) as memory:
+        async with Hitherto(store_url, clock=clock, model=model) as memory:
             for n in range(BUILDS):
                 await memory.record(Turn("ana", "user", f"I love thing{n}."))
                 context = await memory.context(user="ana", message="and now?")

@@ -17,11 +17,11 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from recollect import Recollect
-from recollect.clock import Clock
-from recollect.store import connect
-from recollect.store.base import UserKey
-from recollect.testing import START, FakeClock
+from hitherto import Hitherto
+from hitherto.clock import Clock
+from hitherto.store import connect
+from hitherto.store.base import UserKey
+from hitherto.testing import START, FakeClock
 from tests.faults.kill_rounds import fork
 from tests.faults.learning import TALK, effects, say
 
@@ -44,7 +44,7 @@ async def prepared(url: str, users: tuple[UserKey, UserKey]) -> None:
 
 
 async def settled(url: str, key: UserKey, *, life: int, tell: Callable[[str], None]) -> None:
-    async with Recollect(url, clock=later(LEASE * life)) as memory:
+    async with Hitherto(url, clock=later(LEASE * life)) as memory:
         worker = await memory.worker(name=f"worker-{life}")
         tell("began\n")
         visit = await worker.settle(key)

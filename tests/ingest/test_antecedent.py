@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ingest.antecedent import candidates
+from hitherto.ingest.antecedent import candidates
 from tests.ingest.turns import START, stored
 
 ROOM = (
@@ -84,7 +84,7 @@ def bench() -> ModuleType:
 def test_on_real_logs_it_beats_both_baselines() -> None:
     anchor = bench()
     if not anchor.data_file().exists():
-        pytest.skip(f"EVALUATION DATA MISSING: {anchor.data_file()} (set RECOLLECT_EVAL_DATA)")
+        pytest.skip(f"EVALUATION DATA MISSING: {anchor.data_file()} (set HITHERTO_EVAL_DATA)")
     sample = list(anchor.cases(anchor.data_file()))[::10]
     first = {name: anchor.hits(getattr(anchor, name), sample, k=1) for name in ("previous", "addressee", "ranked")}
     five = {name: anchor.hits(getattr(anchor, name), sample, k=5) for name in ("previous", "addressee", "ranked")}

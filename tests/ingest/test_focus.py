@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.ingest.focus import anchor
-from recollect.types import Slot
+from hitherto.ingest.focus import anchor
+from hitherto.types import Slot
 from tests.ingest.turns import START, stored
 
 ASKED = stored(2, "Shall I book the table?", role="assistant")

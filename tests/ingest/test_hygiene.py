@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ingest.hygiene import InvalidText, clean, visible
+from hitherto.ingest.hygiene import InvalidText, clean, visible
 
 ODD = st.text(
     alphabet=st.one_of(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ingest.lanes import chain_root, lane, session_id
+from hitherto.ingest.lanes import chain_root, lane, session_id
 
 chats = st.integers(min_value=-(10**14), max_value=10**14)
 messages = st.integers(min_value=1, max_value=2**31)

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.ingest.quarantine import ATTACKS, STANDING, Rule, Verdicts, quarantine
-from recollect.types import Origin
+from hitherto.ingest.quarantine import ATTACKS, STANDING, Rule, Verdicts, quarantine
+from hitherto.types import Origin
 from tests.eval_data import texts
 
 ORIGINS: tuple[Origin, ...] = ("user", "assistant", "tool", "import")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ingest import raw
+from hitherto.ingest import raw
 
 ODD = {
     "none": None,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ingest.secrets import Secret, find_secrets, redact
+from hitherto.ingest.secrets import Secret, find_secrets, redact
 
 
 def kinds(text: str) -> list[str]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ingest.slots import fits
-from recollect.types import Slot
+from hitherto.ingest.slots import fits
+from hitherto.types import Slot
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 CHOICES = ("red", "dark blue", "green")

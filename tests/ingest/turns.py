@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from recollect.types import Role, StoredTurn
+from hitherto.types import Role, StoredTurn
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

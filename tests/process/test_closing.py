@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.process.closing import Closing, OpenLoop, closing
-from recollect.text.analyse import stems
+from hitherto.process.closing import Closing, OpenLoop, closing
+from hitherto.text.analyse import stems
 
 ROWS: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("loop_closing.jsonl").read_text("utf-8").splitlines()

@@ -1,8 +1,8 @@
 import pytest
 
-from recollect.process.names import alike, may_be
-from recollect.testing import START
-from recollect.types import Entity
+from hitherto.process.names import alike, may_be
+from hitherto.testing import START
+from hitherto.types import Entity
 
 
 def person(label: str, *aliases: str) -> Entity:

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.process.salience import Line, Verbosity, names, tone, weighed
-from recollect.process.summarising import Digest, Held, daily, episode, lane, rolling, session, spine, still_open
-from recollect.text.analyse import stems
-from recollect.types import Role
+from hitherto.process.salience import Line, Verbosity, names, tone, weighed
+from hitherto.process.summarising import Digest, Held, daily, episode, lane, rolling, session, spine, still_open
+from hitherto.text.analyse import stems
+from hitherto.types import Role
 
 START = datetime(2024, 5, 15, 9, tzinfo=UTC)
 

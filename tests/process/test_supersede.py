@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.process.supersede import Relation, Statement, relation, valid_until
-from recollect.text.analyse import stems
+from hitherto.process.supersede import Relation, Statement, relation, valid_until
+from hitherto.text.analyse import stems
 
 ENDED = [
     ("I work for Shell", "I resigned from Shell last month"),

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
-from recollect import Recollect, Turn
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Turn
+from hitherto.testing import FakeClock
 
 PERSONA = "nikita"
 
@@ -18,7 +18,7 @@ def canary(number: int) -> str:
     return "zq" + "".join(letters[number // 15**place % 15] + "a" for place in range(3)) + "quokk"
 
 
-async def live(memory: Recollect, clock: FakeClock, user: str, word: str) -> None:
+async def live(memory: Hitherto, clock: FakeClock, user: str, word: str) -> None:
     """A short life with the word in every kind of place: turns, memories, loops, thoughts, summaries, snapshots, state."""
     said = [
         ("user", "Hello, I live in Austin and I love hiking in the rain."),
@@ -65,7 +65,7 @@ async def live(memory: Recollect, clock: FakeClock, user: str, word: str) -> Non
     await memory.flush()
 
 
-async def shown(memory: Recollect, user: str, *, query: str) -> str:
+async def shown(memory: Hitherto, user: str, *, query: str) -> str:
     """All that any read path shows of a user, for this question; asked for at once, as clients do."""
 
     async def exported() -> list[str]:

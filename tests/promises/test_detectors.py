@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.ingest.quarantine import quarantine
-from recollect.ingest.secrets import find_secrets, redact
-from recollect.types import Origin
+from hitherto.ingest.quarantine import quarantine
+from hitherto.ingest.secrets import find_secrets, redact
+from hitherto.types import Origin
 from tests.effort import count
 from tests.eval_data import rows, texts, turn_texts
 

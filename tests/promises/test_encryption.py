@@ -8,9 +8,9 @@ from shutil import copytree
 import psycopg
 import pytest
 
-from recollect import InvalidInput, Recollect, StoreError
-from recollect.store.keyring import Keyring, master_key
-from recollect.testing import FakeClock
+from hitherto import InvalidInput, Hitherto, StoreError
+from hitherto.store.keyring import Keyring, master_key
+from hitherto.testing import FakeClock
 from tests.postgres_server import PostgresServer
 from tests.promises.canaries import PERSONA, canary, files_with, live, shown
 
@@ -27,7 +27,7 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-async def _two_lives(memory: Recollect, clock: FakeClock) -> None:
+async def _two_lives(memory: Hitherto, clock: FakeClock) -> None:
     for number, word in enumerate(WORDS):
         await live(memory, clock, f"user{number}", word)
 
@@ -35,7 +35,7 @@ async def _two_lives(memory: Recollect, clock: FakeClock) -> None:
 @pytest.mark.promise("encryption: no plain text")
 async def test_no_plain_text_in_files_log_and_backup(tmp_path: Path, clock: FakeClock) -> None:
     folder, backup = tmp_path / "memories", tmp_path / "backup"
-    async with Recollect(folder, clock=clock, master_key=MASTER) as memory:
+    async with Hitherto(folder, clock=clock, master_key=MASTER) as memory:
         await _two_lives(memory, clock)
         assert any(path.name.endswith("-wal") for path in folder.rglob("*"))
         assert files_with([*WORDS, *SAID], folder) == []
@@ -44,7 +44,7 @@ async def test_no_plain_text_in_files_log_and_backup(tmp_path: Path, clock: Fake
     assert files_with([*WORDS, *SAID], tmp_path) == []
     assert len(list((tmp_path / "memories.keys").iterdir())) == 2
     for key in (OTHER, None):
-        async with Recollect(folder, clock=clock, master_key=key) as memory:
+        async with Hitherto(folder, clock=clock, master_key=key) as memory:
             with pytest.raises(StoreError):
                 await memory.turns(user="user0")
 
@@ -53,31 +53,31 @@ async def test_no_plain_text_in_files_log_and_backup(tmp_path: Path, clock: Fake
 async def test_destroying_a_key_forgets_the_user_in_backups_too(tmp_path: Path, clock: FakeClock) -> None:
     folder, backup, restored = tmp_path / "memories", tmp_path / "backup", tmp_path / "restored"
     keys = tmp_path / "keys"
-    async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys) as memory:
+    async with Hitherto(folder, clock=clock, master_key=MASTER, keys=keys) as memory:
         await _two_lives(memory, clock)
         await memory.backup(backup)
         receipt = await memory.forget(user="user0", everything=True)
         assert receipt.turns == 8
         assert "key" in [event.deed for event in await memory.events(user="user0")]
         assert len(list(keys.iterdir())) == 1
-    async with Recollect(backup, clock=clock, master_key=MASTER, keys=keys) as old:
+    async with Hitherto(backup, clock=clock, master_key=MASTER, keys=keys) as old:
         assert await old.users() == ["user1"], "its file is there, and nobody can read it"
         assert await old.turns(user="user0") == []
         await old.backup(restored)
-    async with Recollect(restored, clock=clock, master_key=MASTER, keys=keys) as memory:
+    async with Hitherto(restored, clock=clock, master_key=MASTER, keys=keys) as memory:
         assert await memory.users() == ["user1"]
         assert WORDS[1] in (await shown(memory, "user1", query="sister")).casefold()
 
 
 async def test_forgetting_again_destroys_a_key_that_came_back(tmp_path: Path, clock: FakeClock) -> None:
     folder, keys, ledger = tmp_path / "memories", tmp_path / "keys", tmp_path / "forgotten.jsonl"
-    async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys, forgotten=ledger) as memory:
+    async with Hitherto(folder, clock=clock, master_key=MASTER, keys=keys, forgotten=ledger) as memory:
         await _two_lives(memory, clock)
     copytree(folder, tmp_path / "old")
     copytree(keys, tmp_path / "old keys")
-    async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys, forgotten=ledger) as memory:
+    async with Hitherto(folder, clock=clock, master_key=MASTER, keys=keys, forgotten=ledger) as memory:
         await memory.forget(user="user0", everything=True)
-    old = Recollect(tmp_path / "old", clock=clock, master_key=MASTER, keys=tmp_path / "old keys", forgotten=ledger)
+    old = Hitherto(tmp_path / "old", clock=clock, master_key=MASTER, keys=tmp_path / "old keys", forgotten=ledger)
     async with old:
         assert [*await old.forget_again()] == ["user0"]
         assert await old.users() == ["user1"]
@@ -87,12 +87,12 @@ async def test_forgetting_again_destroys_a_key_that_came_back(tmp_path: Path, cl
 async def test_a_memory_whose_keys_are_not_there_is_left_alone(tmp_path: Path, clock: FakeClock) -> None:
     """Whoever has no key counts as forgotten and gets a new file: that must not happen to all for a folder not mounted."""
     folder, keys = tmp_path / "memories", tmp_path / "memories.keys"
-    async with Recollect(folder, clock=clock, master_key=MASTER) as memory:
+    async with Hitherto(folder, clock=clock, master_key=MASTER) as memory:
         await _two_lives(memory, clock)
     keys.rename(tmp_path / "elsewhere")
-    with pytest.raises(StoreError, match="RECOLLECT_KEYS"):
-        Recollect(folder, clock=clock, master_key=MASTER)
-    async with Recollect(folder, clock=clock, master_key=MASTER, keys=tmp_path / "elsewhere") as memory:
+    with pytest.raises(StoreError, match="HITHERTO_KEYS"):
+        Hitherto(folder, clock=clock, master_key=MASTER)
+    async with Hitherto(folder, clock=clock, master_key=MASTER, keys=tmp_path / "elsewhere") as memory:
         assert len(await memory.turns(user="user0")) == 8
 
 
@@ -101,29 +101,29 @@ async def test_a_plain_memory_that_is_opened_with_a_key_is_left_alone(
     tmp_path: Path, clock: FakeClock, *, with_keys: bool
 ) -> None:
     folder, keys = tmp_path / "memories", tmp_path / "keys"
-    async with Recollect(folder, clock=clock) as memory:
+    async with Hitherto(folder, clock=clock) as memory:
         await _two_lives(memory, clock)
     if with_keys:
         keys.mkdir()
     with pytest.raises(StoreError, match="without"):
-        async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys) as memory:
+        async with Hitherto(folder, clock=clock, master_key=MASTER, keys=keys) as memory:
             await memory.remember(user="user0", text="Likes tea")
     if with_keys:
-        async with Recollect(folder, clock=clock, master_key=MASTER, keys=keys) as memory:
+        async with Hitherto(folder, clock=clock, master_key=MASTER, keys=keys) as memory:
             for call in (memory.users(), memory.turns(user="user0"), memory.backup(tmp_path / "backup")):
                 with pytest.raises(StoreError, match="not encrypted"):
                     await call
-    async with Recollect(folder, clock=clock) as memory:
+    async with Hitherto(folder, clock=clock) as memory:
         assert [len(await memory.turns(user=f"user{number}")) for number in range(2)] == [8, 8]
 
 
 async def test_nobody_is_added_under_another_master_key(tmp_path: Path, clock: FakeClock) -> None:
-    async with Recollect(tmp_path / "memories", clock=clock, master_key=MASTER) as memory:
+    async with Hitherto(tmp_path / "memories", clock=clock, master_key=MASTER) as memory:
         await memory.remember(user="ana", text="Likes tea")
-    async with Recollect(tmp_path / "memories", clock=clock, master_key=OTHER) as memory:
+    async with Hitherto(tmp_path / "memories", clock=clock, master_key=OTHER) as memory:
         with pytest.raises(StoreError, match="master key is another one"):
             await memory.remember(user="bo", text="Likes tea")
-    async with Recollect(tmp_path / "memories", clock=clock, master_key=MASTER) as memory:
+    async with Hitherto(tmp_path / "memories", clock=clock, master_key=MASTER) as memory:
         assert await memory.users() == ["ana"]
 
 
@@ -152,9 +152,9 @@ async def test_columns_are_sealed_and_everything_works(own_server: PostgresServe
     for key in (MASTER, None):
         clock = FakeClock()
         with psycopg.connect(own_server.url(), autocommit=True) as connection:
-            connection.execute("drop schema if exists recollect cascade")
+            connection.execute("drop schema if exists hitherto cascade")
         keys = tmp_path / "keys" if key else None
-        async with Recollect(own_server.url(), clock=clock, master_key=key, keys=keys) as memory:
+        async with Hitherto(own_server.url(), clock=clock, master_key=key, keys=keys) as memory:
             await _two_lives(memory, clock)
             context = await memory.context(user="user0", persona=PERSONA, message="how is my sister?")
             found = await memory.search(user="user0", query="who is my sister", limit=5)
@@ -178,11 +178,11 @@ async def test_columns_are_sealed_and_everything_works(own_server: PostgresServe
 async def test_a_sealed_database_is_left_alone_without_its_keys(
     postgres_url: str, tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with Recollect(postgres_url, clock=clock, master_key=MASTER, keys=tmp_path / "keys") as memory:
+    async with Hitherto(postgres_url, clock=clock, master_key=MASTER, keys=tmp_path / "keys") as memory:
         await memory.remember(user="ana", text="Likes tea")
     with pytest.raises(StoreError, match="encrypted"):
-        await Recollect(postgres_url, clock=clock).open()
-    async with Recollect(postgres_url, clock=clock, master_key=MASTER, keys=tmp_path / "keys") as memory:
+        await Hitherto(postgres_url, clock=clock).open()
+    async with Hitherto(postgres_url, clock=clock, master_key=MASTER, keys=tmp_path / "keys") as memory:
         assert [memory.text for memory in await memory.memories(user="ana")] == ["Likes tea"]
 
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from recollect import InvalidInput, NotFound, Recollect, Turn
-from recollect.assemble import replaying
-from recollect.deliver.cli import main
-from recollect.process.rules.extractor import RuleExtractor
-from recollect.process.services import Finding, Passage, Services
-from recollect.store.catalog import UserKey
-from recollect.testing import FakeClock
-from recollect.work.worker import Worker
+from hitherto import InvalidInput, NotFound, Hitherto, Turn
+from hitherto.assemble import replaying
+from hitherto.deliver.cli import main
+from hitherto.process.rules.extractor import RuleExtractor
+from hitherto.process.services import Finding, Passage, Services
+from hitherto.store.catalog import UserKey
+from hitherto.testing import FakeClock
+from hitherto.work.worker import Worker
 from tests.effort import count
 from tests.postgres_server import PostgresServer
 from tests.promises.canaries import PERSONA, canary, files_with, live, shown
@@ -40,7 +40,7 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-async def _everywhere(memory: Recollect, clock: FakeClock, words: Sequence[str]) -> None:
+async def _everywhere(memory: Hitherto, clock: FakeClock, words: Sequence[str]) -> None:
     await _some_at_once(lambda number, word: live(memory, clock, f"user{number}", word), words)
 
 
@@ -50,7 +50,7 @@ async def _some_at_once(each: Callable[[int, str], Coroutine[Any, Any, None]], w
         await asyncio.gather(*(each(number, word) for number, word in some))
 
 
-async def _forget_each(memory: Recollect, words: Sequence[str]) -> None:
+async def _forget_each(memory: Hitherto, words: Sequence[str]) -> None:
     """Each user in another way."""
 
     async def forget(number: int, word: str) -> None:
@@ -74,10 +74,10 @@ async def test_canaries_of_many_users_leave_no_byte(fast_folder: Path, clock: Fa
     folder, exports = fast_folder / "memories", fast_folder / "exports"
     exports.mkdir()
     log = logging.FileHandler(fast_folder / "log.txt")
-    logging.getLogger("recollect").addHandler(log)
-    logging.getLogger("recollect").setLevel(logging.DEBUG)
+    logging.getLogger("hitherto").addHandler(log)
+    logging.getLogger("hitherto").setLevel(logging.DEBUG)
     try:
-        async with Recollect(folder, clock=clock) as memory:
+        async with Hitherto(folder, clock=clock) as memory:
             await _everywhere(memory, clock, words)
             assert len(set(files_with(words, folder))) >= USERS, "the words were written"
             await _forget_each(memory, words)
@@ -89,12 +89,12 @@ async def test_canaries_of_many_users_leave_no_byte(fast_folder: Path, clock: Fa
             await memory.flush()
             assert files_with(words, folder) == []
     finally:
-        logging.getLogger("recollect").removeHandler(log)
+        logging.getLogger("hitherto").removeHandler(log)
         log.close()
     assert files_with(words, fast_folder) == []
 
 
-async def _nothing_of(memory: Recollect, user: str, word: str) -> str:
+async def _nothing_of(memory: Hitherto, user: str, word: str) -> str:
     """No read path shows the word; the user's export."""
     assert word not in (await shown(memory, user, query="sister call")).casefold()
     context = await memory.context(user=user, persona=PERSONA, message="tell me more")
@@ -105,7 +105,7 @@ async def _nothing_of(memory: Recollect, user: str, word: str) -> str:
 @pytest.mark.promise("forgotten: no byte left")
 async def test_a_users_name_links_and_settings_leave_no_byte(fast_folder: Path, clock: FakeClock) -> None:
     word = canary(USERS)
-    async with Recollect(fast_folder / "memories", clock=clock) as memory:
+    async with Hitherto(fast_folder / "memories", clock=clock) as memory:
         await live(memory, clock, word, word)
         await memory.set_user(word, name=word.title(), zone="Europe/Berlin")
         await memory.set_state(user=word, persona=PERSONA, chapter=word)
@@ -120,7 +120,7 @@ async def test_a_users_name_links_and_settings_leave_no_byte(fast_folder: Path, 
 @pytest.mark.promise("forgotten: no byte left", tries=ON_SERVER)
 async def test_postgres_holds_no_byte_after_a_scrub(own_server: PostgresServer, clock: FakeClock) -> None:
     words = [canary(number) for number in range(ON_SERVER)]
-    async with Recollect(own_server.url(), clock=clock) as memory:
+    async with Hitherto(own_server.url(), clock=clock) as memory:
         await _everywhere(memory, clock, words)
         await _forget_each(memory, words)
         for number, word in enumerate(words):
@@ -140,23 +140,23 @@ def _checkpoint(server: PostgresServer) -> None:
         connection.execute("checkpoint")
 
 
-async def _said(memory: Recollect, *texts: str) -> None:
+async def _said(memory: Hitherto, *texts: str) -> None:
     for number, text in enumerate(texts, start=1):
         await memory.record(Turn(user="ana", role="user", text=text, id=f"t{number}", persona=PERSONA))
 
 
 @pytest.fixture
 async def memory(store_url: str, clock: FakeClock):
-    async with Recollect(store_url, clock=clock) as engine:
+    async with Hitherto(store_url, clock=clock) as engine:
         yield engine
 
 
-async def _memories(memory: Recollect) -> list[str]:
+async def _memories(memory: Hitherto) -> list[str]:
     return sorted(m.text for m in await memory.memories(user="ana"))
 
 
 @pytest.mark.promise("forgotten: does not come back")
-async def test_a_forgotten_memory_leaves_its_turn_and_does_not_come_back(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_forgotten_memory_leaves_its_turn_and_does_not_come_back(memory: Hitherto, clock: FakeClock) -> None:
     await _said(memory, "I live in Austin.", "I work at Acme.")
     await memory.settle(user="ana")
     before = await memory.memories(user="ana")
@@ -172,7 +172,7 @@ async def test_a_forgotten_memory_leaves_its_turn_and_does_not_come_back(memory:
     assert [text for text in await _memories(memory) if "Acme" in text]
 
 
-async def test_what_other_turns_state_is_learnt_again_from_them(memory: Recollect, clock: FakeClock) -> None:
+async def test_what_other_turns_state_is_learnt_again_from_them(memory: Hitherto, clock: FakeClock) -> None:
     await _said(memory, "I live in Austin.", "As I said: I live in Austin.", "I work at Acme.")
     await memory.settle(user="ana")
     [austin] = [m for m in await memory.memories(user="ana") if "Austin" in m.text]
@@ -187,7 +187,7 @@ async def test_what_other_turns_state_is_learnt_again_from_them(memory: Recollec
     assert [text for text in await _memories(memory) if "Acme" in text]
 
 
-async def test_what_ended_because_of_it_is_true_again(memory: Recollect, clock: FakeClock) -> None:
+async def test_what_ended_because_of_it_is_true_again(memory: Hitherto, clock: FakeClock) -> None:
     await _said(memory, "I live in Austin.")
     clock.tick(days=1)
     await memory.record(Turn(user="ana", role="user", text="I moved to Berlin. I live in Berlin now.", id="b"))
@@ -200,7 +200,7 @@ async def test_what_ended_because_of_it_is_true_again(memory: Recollect, clock: 
 
 
 @pytest.mark.promise("forgotten: does not come back")
-async def test_a_delivery_that_comes_again_does_not_bring_it_back(memory: Recollect) -> None:
+async def test_a_delivery_that_comes_again_does_not_bring_it_back(memory: Hitherto) -> None:
     await _said(memory, "I live in Austin.", "I work at Acme.")
     await memory.forget(user="ana", turn="t1")
     turn = Turn(user="ana", role="user", text="I live in Austin.", id="t1", persona=PERSONA)
@@ -208,7 +208,7 @@ async def test_a_delivery_that_comes_again_does_not_bring_it_back(memory: Recoll
     assert [turn.id for turn in await memory.turns(user="ana")] == ["t2"]
 
 
-async def test_a_dry_run_counts_and_changes_nothing(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_dry_run_counts_and_changes_nothing(memory: Hitherto, clock: FakeClock) -> None:
     await live(memory, clock, "ana", "zanzibar")
     lines = [line async for line in memory.export(user="ana")]
     for what in ({"entity": "person:zanzibar"}, {"turn": "ana-1"}, {"everything": True}):
@@ -221,7 +221,7 @@ async def test_a_dry_run_counts_and_changes_nothing(memory: Recollect, clock: Fa
     assert done.records["memory"] >= 1
 
 
-async def test_a_source_goes_with_all_that_it_brought(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_source_goes_with_all_that_it_brought(memory: Hitherto, clock: FakeClock) -> None:
     await _said(memory, "I live in Austin.")
     for number, (origin, conversation) in enumerate([("import", "old"), ("import", "older"), ("tool", None)]):
         await memory.record(
@@ -261,7 +261,7 @@ class _Slow(RuleExtractor):
 
 
 @pytest.mark.promise("forgotten: does not come back")
-async def test_work_under_way_does_not_write_it_back(memory: Recollect, clock: FakeClock) -> None:
+async def test_work_under_way_does_not_write_it_back(memory: Hitherto, clock: FakeClock) -> None:
     await _said(memory, "My sister is called Zanzibar.", "I work at Acme.")
     worker: Worker[Services] = await memory.worker()
     slow, usual = _Slow(), worker._services  # pyright: ignore[reportPrivateUsage] -- one part is to be slower
@@ -282,7 +282,7 @@ async def test_work_under_way_does_not_write_it_back(memory: Recollect, clock: F
 
 
 @pytest.mark.promise("forgotten: does not come back")
-async def test_work_under_way_is_refused_by_somebody_who_is_back(memory: Recollect, clock: FakeClock) -> None:
+async def test_work_under_way_is_refused_by_somebody_who_is_back(memory: Hitherto, clock: FakeClock) -> None:
     """Another worker has begun with what was said since: its lease is the first one of that log, as the other one's was."""
     working: list[asyncio.Task[Any]] = []
     parts = [_Slow(), _Slow()]
@@ -329,7 +329,7 @@ async def test_a_context_under_way_does_not_write_it_back(
     store_url: str, clock: FakeClock, forgotten: asyncio.Event, what: dict[str, Any]
 ) -> None:
     """Its snapshot is written behind the answer, when another process has forgotten what it shows."""
-    async with Recollect(store_url, clock=clock) as memory, Recollect(store_url, clock=clock) as other:
+    async with Hitherto(store_url, clock=clock) as memory, Hitherto(store_url, clock=clock) as other:
         await _said(memory, "My sister is called Zanzibar.", "I work at Acme.")
         context = await memory.context(user="ana", persona=PERSONA, message="what about my sister?")
         assert "Zanzibar" in repr(context)
@@ -347,7 +347,7 @@ async def test_a_context_under_way_is_not_written_to_somebody_who_is_back(
     store_url: str, clock: FakeClock, forgotten: asyncio.Event
 ) -> None:
     """As much was said since as before, under the same ids: the head of the log alone would not tell."""
-    async with Recollect(store_url, clock=clock) as memory, Recollect(store_url, clock=clock) as other:
+    async with Hitherto(store_url, clock=clock) as memory, Hitherto(store_url, clock=clock) as other:
         await _said(memory, "My sister is called Zanzibar.", "I work at Acme.")
         await memory.context(user="ana", persona=PERSONA, message="what about my sister?")
         before = await other.head(user="ana")
@@ -360,7 +360,7 @@ async def test_a_context_under_way_is_not_written_to_somebody_who_is_back(
         assert await other.snapshots(user="ana") == []
 
 
-async def test_what_was_learnt_again_is_in_the_replay(memory: Recollect, clock: FakeClock) -> None:
+async def test_what_was_learnt_again_is_in_the_replay(memory: Hitherto, clock: FakeClock) -> None:
     await _said(memory, "I live in Austin.", "As I said: I live in Austin.")
     await memory.settle(user="ana")
     await memory.forget(user="ana", turn="t2")
@@ -374,9 +374,9 @@ async def test_what_was_learnt_again_is_in_the_replay(memory: Recollect, clock: 
 
 _KILLED = """
 import asyncio, sys
-from recollect import Recollect
+from hitherto import Hitherto
 async def main():
-    async with Recollect(sys.argv[1]) as memory:
+    async with Hitherto(sys.argv[1]) as memory:
         print("ready", flush=True)
         await memory.forget(user="user0", entity="person:" + sys.argv[2])
         print("done", flush=True)
@@ -401,11 +401,11 @@ async def test_a_crash_in_the_middle_forgets_all_or_nothing(tmp_path: Path, rng:
     word, outcomes = canary(7), set[str]()
     for round_ in range(KILLS):
         folder, clock = tmp_path / f"m{round_}", FakeClock()
-        async with Recollect(folder, clock=clock) as memory:
+        async with Hitherto(folder, clock=clock) as memory:
             await live(memory, clock, "user0", word)
             before = [line async for line in memory.export(user="user0")]
         acknowledged = await asyncio.to_thread(_killed_while_forgetting, folder, word, rng.uniform(0, 0.12))
-        async with Recollect(folder, clock=clock) as memory:
+        async with Hitherto(folder, clock=clock) as memory:
             after = [line async for line in memory.export(user="user0")]
             gone = after != before
             outcomes.add("gone" if gone else "there")
@@ -420,7 +420,7 @@ async def test_an_older_backup_does_not_bring_it_back(tmp_path: Path, clock: Fak
     """One forgets a turn and one everything, after the backup; a third one says something since."""
     words = [canary(number) for number in range(3)]
     folder, backup, restored = tmp_path / "memories", tmp_path / "backup", tmp_path / "restored"
-    async with Recollect(folder, clock=clock) as memory:
+    async with Hitherto(folder, clock=clock) as memory:
         await _everywhere(memory, clock, words)
         await memory.link("user1", "telegram", "4711")
         await memory.backup(backup)
@@ -430,9 +430,9 @@ async def test_an_older_backup_does_not_bring_it_back(tmp_path: Path, clock: Fak
         ledger = folder / "forgotten.jsonl"
     assert files_with(words[:2], backup), "the backup is older than the forgetting"
     assert files_with([*words[:2], "user1"], folder) == []
-    async with Recollect(backup, clock=clock) as old:
+    async with Hitherto(backup, clock=clock) as old:
         await old.backup(restored)
-    async with Recollect(restored, clock=clock) as memory:
+    async with Hitherto(restored, clock=clock) as memory:
         done = await memory.forget_again(ledger)
         assert set(done) == {"user0", "user1"}
         assert await memory.forget_again(ledger) == {}
@@ -447,7 +447,7 @@ async def test_an_older_backup_does_not_bring_it_back(tmp_path: Path, clock: Fak
 async def test_an_older_backup_does_not_bring_it_back_if_the_clock_went_back(tmp_path: Path, clock: FakeClock) -> None:
     """What was recorded while the clock was ahead is later than the moment at which it was forgotten."""
     folder, backups = tmp_path / "memories", (tmp_path / "before", tmp_path / "after")
-    async with Recollect(folder, clock=clock) as memory:
+    async with Hitherto(folder, clock=clock) as memory:
         for number, name in enumerate(("Zanzibar", "Zelda")):
             said = f"My sister is called {name}. I live in Austin."
             await memory.record(Turn("ana", "user", said, id=f"t{number}", persona=PERSONA))
@@ -458,7 +458,7 @@ async def test_an_older_backup_does_not_bring_it_back_if_the_clock_went_back(tmp
         await memory.settle(user="ana")
         await memory.backup(backups[1])
     for backup in backups:
-        async with Recollect(backup, clock=clock) as memory:
+        async with Hitherto(backup, clock=clock) as memory:
             await memory.forget_again(folder / "forgotten.jsonl")
             await memory.settle(user="ana")
             assert "zanzibar" not in (await shown(memory, "ana", query="sister")).casefold()
@@ -472,7 +472,7 @@ async def test_an_older_backup_of_postgres_does_not_bring_it_back(
     """By the command that operators use, which needs the ledger."""
     words = [canary(number) for number in range(3)]
     backup, ledger = tmp_path / "backup", tmp_path / "forgotten.jsonl"
-    async with Recollect(postgres_url, clock=clock, forgotten=ledger) as memory:
+    async with Hitherto(postgres_url, clock=clock, forgotten=ledger) as memory:
         await _everywhere(memory, clock, words)
         await memory.backup(backup)
         clock.tick(minutes=1)
@@ -480,7 +480,7 @@ async def test_an_older_backup_of_postgres_does_not_bring_it_back(
         await memory.forget(user="user1", everything=True)
     command = ["--data", second_postgres_url, "restore", str(backup), "--forgotten", str(ledger)]
     assert await asyncio.to_thread(main, command) == 0
-    async with Recollect(second_postgres_url, clock=clock) as memory:
+    async with Hitherto(second_postgres_url, clock=clock) as memory:
         assert await memory.users() == ["user0", "user2"]
         assert words[0] not in (await shown(memory, "user0", query="sister call")).casefold()
         assert words[2] in (await shown(memory, "user2", query="sister call")).casefold()

@@ -21,15 +21,15 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from recollect import NotFound, Recollect, Turn
-from recollect.deliver.voice.line import Line
-from recollect.testing import FakeClock
+from hitherto import NotFound, Hitherto, Turn
+from hitherto.deliver.voice.line import Line
+from hitherto.testing import FakeClock
 from tests.effort import count
 from tests.promises.canaries import PERSONA, canary, shown
 from tests.stores import Backend
 
 USERS = 10
-SHRINKS = "RECOLLECT_TEST_NO_SHRINKING" not in os.environ
+SHRINKS = "HITHERTO_TEST_NO_SHRINKING" not in os.environ
 """Whoever only asks whether it fails need not wait for the smallest example, and wants to be sure."""
 RUNS = count(test=180, soak=5_000)
 ON_SERVER = count(test=20 if SHRINKS else 100, soak=5_000)
@@ -57,7 +57,7 @@ class World:
     loop: asyncio.AbstractEventLoop
     clock: FakeClock
     folder: Path
-    server: Recollect | None
+    server: Hitherto | None
     """One engine for all runs, each with users of its own beside those of the runs before; None for a folder a run."""
     runs: int = 0
 
@@ -85,7 +85,7 @@ class Machine(RuleBasedStateMachine):
         world.runs += 1
         self.clock, self.run, self.folder = world.clock, world.run, world.folder / str(world.runs)
         self.folder.mkdir()
-        self.memory = world.server or Recollect(self.folder / "memories", clock=self.clock)
+        self.memory = world.server or Hitherto(self.folder / "memories", clock=self.clock)
         if world.server is None:
             self.run(self.memory.open())
         self.line = Line(self.memory, clock=self.clock, persona=PERSONA, deadline=60)
@@ -189,16 +189,16 @@ class Machine(RuleBasedStateMachine):
         self.run(self.memory.load(file, user=self.name(user)))
 
 
-async def _lines(memory: Recollect, user: str) -> list[str]:
+async def _lines(memory: Hitherto, user: str) -> list[str]:
     return [line async for line in memory.export(user=user)]
 
 
 @pytest.fixture
 def world(backend: Backend, fast_folder: Path, request: pytest.FixtureRequest) -> Iterator[World]:
     loop, clock = asyncio.new_event_loop(), FakeClock()
-    server: Recollect | None = None
+    server: Hitherto | None = None
     if backend == "postgres":
-        server = Recollect(str(request.getfixturevalue("postgres_url")), clock=clock)
+        server = Hitherto(str(request.getfixturevalue("postgres_url")), clock=clock)
         loop.run_until_complete(server.open())
     yield World(loop, clock, fast_folder, server)
     if server is not None:
@@ -227,8 +227,8 @@ REQUESTS = count(test=1_000, soak=10_000)
 
 
 @pytest.fixture
-async def crowd(store_url: str) -> AsyncIterator[Recollect]:
-    async with Recollect(store_url, clock=FakeClock()) as memory:
+async def crowd(store_url: str) -> AsyncIterator[Hitherto]:
+    async with Hitherto(store_url, clock=FakeClock()) as memory:
         await memory.record(
             [
                 Turn(
@@ -245,7 +245,7 @@ async def crowd(store_url: str) -> AsyncIterator[Recollect]:
 
 
 @pytest.mark.promise("F14", tries=REQUESTS)
-async def test_f14_a_cancelled_request_leaks_nothing(crowd: Recollect, rng: random.Random) -> None:
+async def test_f14_a_cancelled_request_leaks_nothing(crowd: Hitherto, rng: random.Random) -> None:
     """Clients give up at any moment, fifty users at once; no answer ever holds somebody else's word."""
     words = [canary(n) for n in range(CANCELLING_USERS)]
     cancelled = 0

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.assemble.render import blocks
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Turn
+from hitherto.assemble.render import blocks
+from hitherto.testing import FakeClock
 from tests.effort import count
 from tests.promises.canaries import PERSONA, canary
 
@@ -31,20 +31,20 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Recollect]:
-    async with Recollect(store_url, clock=clock) as engine:
+async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Hitherto]:
+    async with Hitherto(store_url, clock=clock) as engine:
         await engine.define_persona(PERSONA, name="Nikita", text="You are Nikita, a friend.")
         yield engine
 
 
-async def _plant(memory: Recollect) -> None:
+async def _plant(memory: Hitherto) -> None:
     for number, (role, origin, text) in enumerate(PLANTED):
         given: Any = {"role": role, "origin": origin}
         await memory.record(Turn(user="ana", text=text, id=f"p{number}", persona=PERSONA, conversation="feed", **given))
 
 
 @pytest.mark.promise("poison: sessions after planting", tries=SESSIONS)
-async def test_planted_then_many_sessions_then_triggered(memory: Recollect, clock: FakeClock) -> None:
+async def test_planted_then_many_sessions_then_triggered(memory: Hitherto, clock: FakeClock) -> None:
     await memory.record(Turn(user="ana", role="user", text="I like small shops with good bread.", persona=PERSONA))
     await _plant(memory)
     for number in range(SESSIONS):
@@ -67,7 +67,7 @@ async def test_planted_then_many_sessions_then_triggered(memory: Recollect, cloc
 
 
 @pytest.mark.promise("poison: a source rolled back")
-async def test_a_source_is_rolled_back_as_a_whole(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_source_is_rolled_back_as_a_whole(memory: Hitherto, clock: FakeClock) -> None:
     await memory.record(Turn(user="ana", role="user", text="I live in Austin.", persona=PERSONA))
     await _plant(memory)
     clock.tick(minutes=45)
@@ -87,7 +87,7 @@ async def test_a_source_is_rolled_back_as_a_whole(memory: Recollect, clock: Fake
     assert "Austin" in shown
 
 
-async def test_what_memory_injected_is_not_learnt_again(memory: Recollect, clock: FakeClock) -> None:
+async def test_what_memory_injected_is_not_learnt_again(memory: Hitherto, clock: FakeClock) -> None:
     """An answer that repeats a memory adds no support to it."""
     await memory.record(Turn(user="ana", role="user", text="I live in Austin.", persona=PERSONA))
     await memory.settle(user="ana")

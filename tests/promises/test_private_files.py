@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.deliver.cli import main
-from recollect.testing import FakeClock
+from hitherto import Hitherto
+from hitherto.deliver.cli import main
+from hitherto.testing import FakeClock
 from tests.promises.canaries import canary, files_with, live
 
 MASTER = "1e" * 32
@@ -36,7 +36,7 @@ def _open_to_others(*places: Path) -> list[str]:
 @pytest.mark.parametrize("key", [None, MASTER], ids=["plain", "encrypted"])
 async def test_a_folder_its_files_keys_and_backups(tmp_path: Path, key: str | None) -> None:
     clock, folder, backup = FakeClock(), tmp_path / "deep" / "memories", tmp_path / "copies" / "backup"
-    async with Recollect(folder, clock=clock, master_key=key) as memory:
+    async with Hitherto(folder, clock=clock, master_key=key) as memory:
         await live(memory, clock, "ana", canary(1))
         await live(memory, clock, "bo", canary(2))
         assert any(path.name.endswith("-wal") for path in folder.rglob("*"))
@@ -51,7 +51,7 @@ async def test_a_folder_its_files_keys_and_backups(tmp_path: Path, key: str | No
 @pytest.mark.promise("files of their owner alone")
 async def test_an_export_and_what_a_restore_makes(tmp_path: Path) -> None:
     clock, folder = FakeClock(), tmp_path / "memories"
-    async with Recollect(folder, clock=clock) as memory:
+    async with Hitherto(folder, clock=clock) as memory:
         await live(memory, clock, "ana", canary(1))
         await memory.backup(tmp_path / "backup")
         await memory.forget(user="ana", turn="ana-1")
@@ -66,7 +66,7 @@ async def test_an_export_and_what_a_restore_makes(tmp_path: Path) -> None:
 @pytest.mark.promise("files of their owner alone")
 async def test_a_backup_of_postgres(postgres_url: str, tmp_path: Path) -> None:
     clock = FakeClock()
-    async with Recollect(postgres_url, clock=clock) as memory:
+    async with Hitherto(postgres_url, clock=clock) as memory:
         await live(memory, clock, "ana", canary(1))
         await memory.backup(tmp_path / "copies" / "backup")
     assert files_with([canary(1)], tmp_path)
@@ -74,10 +74,10 @@ async def test_a_backup_of_postgres(postgres_url: str, tmp_path: Path) -> None:
 
 
 async def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
-    """Somebody shares it with a group on purpose, or `recollect doctor` tells them."""
+    """Somebody shares it with a group on purpose, or `hitherto doctor` tells them."""
     folder = tmp_path / "memories"
     folder.mkdir(mode=0o750)
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         await live(memory, FakeClock(), "ana", canary(1))
     assert stat.S_IMODE(folder.stat().st_mode) == 0o750
     assert _open_to_others(*(path for path in folder.iterdir())) == []

@@ -6,8 +6,8 @@ import pytest
 pytest.importorskip("onnxruntime", reason="the [onnx] extra is not installed")
 pytest.importorskip("tokenizers", reason="the [onnx] extra is not installed")
 
-from recollect.recall.crossencoder import CARRIER, CrossEncoder, cross_encoder
-from recollect.recall.embed.onnx import carried_by
+from hitherto.recall.crossencoder import CARRIER, CrossEncoder, cross_encoder
+from hitherto.recall.embed.onnx import carried_by
 
 
 @pytest.fixture(scope="module")

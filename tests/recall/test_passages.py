@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.passages import LONGEST, MOST, SHOWN, about, best, passages
-from recollect.tokens import tokenizer
+from hitherto.recall.passages import LONGEST, MOST, SHOWN, about, best, passages
+from hitherto.tokens import tokenizer
 
 NONE = np.zeros(0, dtype=np.float32)
 

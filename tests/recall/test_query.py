@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.query import GIST_WORDS, MAX_STEMS, gist, understand
-from recollect.text.temporal import ranges
+from hitherto.recall.query import GIST_WORDS, MAX_STEMS, gist, understand
+from hitherto.text.temporal import ranges
 
 NOW = datetime(2024, 6, 12, 12, tzinfo=UTC)
 

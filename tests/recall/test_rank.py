@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.query import Question
-from recollect.recall.rank import (
+from hitherto.recall.query import Question
+from hitherto.recall.rank import (
     DEFAULT,
     OTHER,
     PERSONA,
@@ -20,7 +20,7 @@ from recollect.recall.rank import (
     rank,
     rank_sessions,
 )
-from recollect.recall.traits import INSTRUCTION, TELLS, TIMED
+from hitherto.recall.traits import INSTRUCTION, TELLS, TIMED
 
 BARE = replace(DEFAULT, session=0.0, beyond=0.0)
 

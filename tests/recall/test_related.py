@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.related import MOST, related
-from recollect.text.analyse import stems
+from hitherto.recall.related import MOST, related
+from hitherto.text.analyse import stems
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,6 @@ def test_they_are_few_and_new(asked: list[str]) -> None:
 
 
 def test_the_list_is_one_of_stems() -> None:
-    lines = [line.split() for line in files("recollect.recall").joinpath("related.txt").read_text().splitlines()]
+    lines = [line.split() for line in files("hitherto.recall").joinpath("related.txt").read_text().splitlines()]
     assert len({line[0] for line in lines}) == len(lines)
     assert all(2 <= len(line) <= 5 and line[0] not in line[1:] for line in lines)

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recollect.errors import InvalidInput
-from recollect.recall.rank import Ranked
-from recollect.recall.rerank import JUDGED, open_reranker, reranked, told, verdicts
+from hitherto.errors import InvalidInput
+from hitherto.recall.rank import Ranked
+from hitherto.recall.rerank import JUDGED, open_reranker, reranked, told, verdicts
 
 
 def _ranked(*scores: float) -> list[Ranked]:

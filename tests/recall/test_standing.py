@@ -1,6 +1,6 @@
 import pytest
 
-from recollect.recall.standing import standing
+from hitherto.recall.standing import standing
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.recall.traces import Columns, Names, TraceCache, UserRows
-from recollect.recall.traits import Traits, pack
-from recollect.recall.vectors import unit
-from recollect.store.base import Answers, Change, Traces, Vector
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.driver import in_memory
-from recollect.store.sqlite.migrate import migrate, migrations
-from recollect.store.sqlite.reading import answer
-from recollect.store.sqlite.writing import apply
-from recollect.store.traced import Trace, Traced
-from recollect.testing import turn_draft
+from hitherto.recall.traces import Columns, Names, TraceCache, UserRows
+from hitherto.recall.traits import Traits, pack
+from hitherto.recall.vectors import unit
+from hitherto.store.base import Answers, Change, Traces, Vector
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.driver import in_memory
+from hitherto.store.sqlite.migrate import migrate, migrations
+from hitherto.store.sqlite.reading import answer
+from hitherto.store.sqlite.writing import apply
+from hitherto.store.traced import Trace, Traced
+from hitherto.testing import turn_draft
 from tests.store.sqlite.small_pages import small_pages
 
 SIZE = 16

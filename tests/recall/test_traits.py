@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from recollect.recall.traits import INSTRUCTION, PREFERENCE, TELLS, TIMED, Traits, Unpacked, pack, traits, unpack
-from recollect.recall.vectors import quantise, unit
+from hitherto.recall.traits import INSTRUCTION, PREFERENCE, TELLS, TIMED, Traits, Unpacked, pack, traits, unpack
+from hitherto.recall.vectors import quantise, unit
 
 
 @pytest.mark.parametrize(

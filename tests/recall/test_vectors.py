@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.recall.vectors import (
+from hitherto.recall.vectors import (
     Blend,
     Coded,
     Floats,

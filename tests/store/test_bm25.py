@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.store.bm25 import distinct, score
-from recollect.store.sqlite.driver import in_memory
+from hitherto.store.bm25 import distinct, score
+from hitherto.store.sqlite.driver import in_memory
 from tests.effort import count
 
 stem = st.sampled_from([f"w{n}" for n in range(9)])

@@ -1,6 +1,6 @@
 """The published contract, on both stores."""
 
-from recollect.testing import StoreConformance
+from hitherto.testing import StoreConformance
 
 
 class TestStores(StoreConformance):

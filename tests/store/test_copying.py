@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.errors import Conflict, StoreUnavailable
-from recollect.store import connect
-from recollect.store.base import (
+from hitherto import Hitherto, Turn
+from hitherto.errors import Conflict, StoreUnavailable
+from hitherto.store import connect
+from hitherto.store.base import (
     Blobs,
     Change,
     Cursor,
@@ -32,9 +32,9 @@ from recollect.store.base import (
     Vector,
     Window,
 )
-from recollect.store.catalog import UserKey
-from recollect.store.copying import copy
-from recollect.testing import FakeClock, moment, put, row_draft, turn_draft
+from hitherto.store.catalog import UserKey
+from hitherto.store.copying import copy
+from hitherto.testing import FakeClock, moment, put, row_draft, turn_draft
 from tests.stores import Backend
 
 ANA, BOB = UserKey("default", "ana"), UserKey("other", "bob")
@@ -204,7 +204,7 @@ async def test_what_is_forgotten_between_two_copies_is_gone_from_the_second(
     store: Store, store_url: str, target: Store, clock: FakeClock
 ) -> None:
     canary = "xylophone-canary"
-    async with Recollect(store_url, clock=clock) as memory:
+    async with Hitherto(store_url, clock=clock) as memory:
         ids = await memory.record([Turn("ana", "user", f"My word is {canary}."), Turn("ana", "user", "I love jazz.")])
         await memory.settle(user="ana")
         for message in ("What is my word?", "What do I love?"):

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.store import connect
-from recollect.store.base import (
+from hitherto.store import connect
+from hitherto.store.base import (
     ANY,
     Change,
     Cursor,
@@ -38,7 +38,7 @@ from recollect.store.base import (
     Vector,
     Window,
 )
-from recollect.testing import moment, put, row_draft, turn_draft
+from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "ü", "A"])

@@ -15,9 +15,9 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.errors import Conflict
-from recollect.store import connect
-from recollect.store.base import (
+from hitherto.errors import Conflict
+from hitherto.store import connect
+from hitherto.store.base import (
     Answers,
     Change,
     Decide,
@@ -33,7 +33,7 @@ from recollect.store.base import (
     Vector,
     Window,
 )
-from recollect.testing import moment, put, row_draft, turn_draft
+from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
 
 ANA = UserKey("default", "ana")

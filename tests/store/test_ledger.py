@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.errors import StoreFull, StoreUnavailable
-from recollect.store.ledger import Forgotten, Ledger
-from recollect.testing import moment
+from hitherto import Hitherto, Turn
+from hitherto.errors import StoreFull, StoreUnavailable
+from hitherto.store.ledger import Forgotten, Ledger
+from hitherto.testing import moment
 
 
 def line(user: str) -> Forgotten:
@@ -41,7 +41,7 @@ def test_a_line_for_which_there_is_no_room_leaves_no_part(tmp_path: Path, monkey
 
 async def test_what_cannot_be_noted_is_not_forgotten(tmp_path: Path) -> None:
     (tmp_path / "ledger").mkdir()
-    async with Recollect(tmp_path / "data", forgotten=tmp_path / "ledger") as memory:
+    async with Hitherto(tmp_path / "data", forgotten=tmp_path / "ledger") as memory:
         await memory.record(Turn("ana", "user", "I live in Austin.", id="t1"))
         with pytest.raises(StoreUnavailable, match="nothing was forgotten"):
             await memory.forget(user="ana", turn="t1")

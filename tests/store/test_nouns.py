@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.store import nouns
-from recollect.store.base import Row, RowDraft
-from recollect.types import Loop, Memory, Profile, Record, State, Summary, Support
+from hitherto.store import nouns
+from hitherto.store.base import Row, RowDraft
+from hitherto.types import Loop, Memory, Profile, Record, State, Summary, Support
 
 AT = datetime(2026, 3, 2, 9, 30, 0, 125, tzinfo=UTC)
 VALUES: tuple[Record, ...] = (

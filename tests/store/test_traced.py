@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.store.traced import Trace, Traced
+from hitherto.store.traced import Trace, Traced
 
 NAMES = st.sampled_from((None, "", "a", "b", "ü"))
 

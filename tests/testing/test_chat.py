@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.testing import chat_faults
-from recollect.types import Json
+from hitherto.testing import chat_faults
+from hitherto.types import Json
 
 USER: dict[str, Json] = {"role": "user", "content": "hi"}
 

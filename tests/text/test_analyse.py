@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.text.analyse import MAX_WORD, stems, words
-from recollect.text.stopwords import STOPWORDS
+from hitherto.text.analyse import MAX_WORD, stems, words
+from hitherto.text.stopwords import STOPWORDS
 
 
 @pytest.mark.parametrize(

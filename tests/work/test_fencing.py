@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.errors import Fenced
-from recollect.store.base import Change, Cursor, Cursors, Head, Store, UserKey
-from recollect.testing import moment, turn_draft
-from recollect.work import cursors
-from recollect.work import lease as leases
-from recollect.work.cursors import Effect
+from hitherto.errors import Fenced
+from hitherto.store.base import Change, Cursor, Cursors, Head, Store, UserKey
+from hitherto.testing import moment, turn_draft
+from hitherto.work import cursors
+from hitherto.work import lease as leases
+from hitherto.work.cursors import Effect
 
 ANA = UserKey("default", "ana")
 EFFECT = Effect(position=1, decide=lambda _: Change(turns=(turn_draft("made"),)))

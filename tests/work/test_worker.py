@@ -7,15 +7,15 @@ from datetime import datetime
 
 import pytest
 
-from recollect.process.services import Services
-from recollect.process.steps import STEPS
-from recollect.store import connect
-from recollect.store.base import CurrentLease, Lease, Store, UserKey
-from recollect.testing import FakeClock
-from recollect.work import lease as leases
-from recollect.work.cursors import Effect
-from recollect.work.overview import Overview
-from recollect.work.worker import Job, Step, Worker
+from hitherto.process.services import Services
+from hitherto.process.steps import STEPS
+from hitherto.store import connect
+from hitherto.store.base import CurrentLease, Lease, Store, UserKey
+from hitherto.testing import FakeClock
+from hitherto.work import lease as leases
+from hitherto.work.cursors import Effect
+from hitherto.work.overview import Overview
+from hitherto.work.worker import Job, Step, Worker
 from tests.faults.learning import TALK, say
 from tests.faults.mortal import services
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.deliver import demo
+from hitherto.deliver import demo
 from tests.deliver.cli.running import CommandLine
 
 
@@ -24,7 +24,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test sees the same terminal: 100 columns, no colour, and none of the caller's settings."""
-    for name in ("RECOLLECT_DATA", "RECOLLECT_USER", "FORCE_COLOR", "CLICOLOR_FORCE"):
+    for name in ("HITHERTO_DATA", "HITHERTO_USER", "FORCE_COLOR", "CLICOLOR_FORCE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recollect.deliver.cli import main
+from hitherto.deliver.cli import main
 
 ROOT = Path(__file__).resolve().parents[3]
 NOW = "2026-03-14T16:52:00Z"
@@ -32,7 +32,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """`recollect`, on one folder."""
+    """`hitherto`, on one folder."""
 
     data: Path
     capture: pytest.CaptureFixture[str]
@@ -47,7 +47,7 @@ class CommandLine:
     def done(self, *args: str) -> Outcome:
         """Runs a command that must work."""
         outcome = self(*args)
-        assert outcome.code == 0, f"recollect {' '.join(args)}: exit {outcome.code}\n{outcome.err}"
+        assert outcome.code == 0, f"hitherto {' '.join(args)}: exit {outcome.code}\n{outcome.err}"
         return outcome
 
     def json(self, *args: str) -> Any:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.deliver.cli import doctor
-from recollect.store.sqlite import driver
+from hitherto.deliver.cli import doctor
+from hitherto.store.sqlite import driver
 from tests.deliver.cli.running import ANA, ROOT, CommandLine, one_line
 from tests.redis_server import RedisServer
 
@@ -99,7 +99,7 @@ def test_doctor_without_a_memory(fresh: CommandLine) -> None:
 def test_doctor_looks_for_redis(
     reader: CommandLine, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_REDIS", redis_server.url)
+    monkeypatch.setenv("HITHERTO_REDIS", redis_server.url)
     assert {"name": "redis", "verdict": "ok", "detail": "answers"} in reader.json("doctor")["checks"]
     redis_server.kill()
     [found] = [check for check in reader.json("doctor")["checks"] if check["name"] == "redis"]
@@ -158,7 +158,7 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(writer: CommandLine) -
     writable = [writer.data, *(path for path in writer.data.rglob("*"))]
     for path in writable:
         path.chmod(0o500 if path.is_dir() else 0o400)
-    start = "import sys; from recollect.deliver.cli import main; sys.exit(main())"
+    start = "import sys; from hitherto.deliver.cli import main; sys.exit(main())"
     try:
         done = subprocess.run(
             [*restrained(), sys.executable, "-c", start, "record", "hello", *ANA, "--data", str(writer.data)],

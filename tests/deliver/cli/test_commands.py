@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.deliver.cli.commands import COMMANDS, Command
+from hitherto import Hitherto
+from hitherto.deliver.cli.commands import COMMANDS, Command
 from tests.deliver.cli.running import CommandLine
 
 # Calls that are no command: the life of an open engine, and the log's head, which every context shows.
@@ -17,7 +17,7 @@ WITHOUT_COMMAND = {"open", "close", "flush", "for_tenant", "acting", "linked", "
 
 
 def public_calls() -> set[str]:
-    return {name for name, _ in inspect.getmembers(Recollect, inspect.isfunction) if not name.startswith("_")}
+    return {name for name, _ in inspect.getmembers(Hitherto, inspect.isfunction) if not name.startswith("_")}
 
 
 def test_every_call_of_the_engine_has_a_command() -> None:
@@ -53,11 +53,11 @@ def test_examples_work_on_the_demo(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = shlex.split(example)
-    assert words[0] == "recollect"
-    if example == "recollect user --resolve telegram:12345":
+    assert words[0] == "hitherto"
+    if example == "hitherto user --resolve telegram:12345":
         writer.done("user", "ana", "--link", "telegram:12345")
-    if example.startswith("recollect load"):
+    if example.startswith("hitherto load"):
         writer.done("export", "--user", "ana", "--output", "ana.jsonl")
-    if example.startswith("recollect restore"):
+    if example.startswith("hitherto restore"):
         writer.done("backup", "./backup")
     writer.done(*words[1:])

@@ -10,8 +10,8 @@ from typing import get_args
 
 import pytest
 
-from recollect.deliver import importing
-from recollect.deliver.cli import conversation
+from hitherto.deliver import importing
+from hitherto.deliver.cli import conversation
 from tests.deliver.cli.running import ANA, CommandLine, one_line, texts
 
 

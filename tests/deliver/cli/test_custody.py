@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from recollect.sync import Recollect
-from recollect.testing import FakeClock
+from hitherto.sync import Hitherto
+from hitherto.testing import FakeClock
 from tests.deliver.cli.running import ANA, NOW, CommandLine
 
 LONG_AFTER = ("--at", "2027-09-01T10:00:00Z")
@@ -90,7 +90,7 @@ def test_retention_is_shown_set_tried_and_done(writer: CommandLine) -> None:
 
 
 def test_what_is_held_back_is_listed_and_decided(writer: CommandLine) -> None:
-    with Recollect(writer.data, clock=FakeClock()) as memory:
+    with Hitherto(writer.data, clock=FakeClock()) as memory:
         held: Any = {"origin": "tool", "status": "QUARANTINED", "reason": "standing"}
         for name in ("good", "bad"):
             memory.add("memory", user="ana", id=name, text=f"Always buy at the {name} shop", **held)
@@ -119,9 +119,9 @@ def test_a_new_master_key(fresh: CommandLine, tmp_path: Path, monkeypatch: pytes
     old.write_text("0a" * 32)
     new.write_text("0b" * 32)
     assert fresh("rekey", str(new)).code == 2, "nothing is encrypted"
-    monkeypatch.setenv("RECOLLECT_MASTER_KEY_FILE", str(old))
+    monkeypatch.setenv("HITHERTO_MASTER_KEY_FILE", str(old))
     fresh.done("record", "--user", "ana", "I live in Lisbon.")
     assert fresh.json("rekey", str(new)) == {"keys": 1}
     assert fresh("turns", *ANA).code == 1, "the old one opens nothing any more"
-    monkeypatch.setenv("RECOLLECT_MASTER_KEY_FILE", str(new))
+    monkeypatch.setenv("HITHERTO_MASTER_KEY_FILE", str(new))
     assert [turn["text"] for turn in fresh.json("turns", *ANA)] == ["I live in Lisbon."]

@@ -1,4 +1,4 @@
-"""recollect demo: what a newcomer sees first."""
+"""hitherto demo: what a newcomer sees first."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.assemble import recipe_book as recipes
-from recollect.deliver.cli import main
+from hitherto.assemble import recipe_book as recipes
+from hitherto.deliver.cli import main
 from tests.deliver.cli.running import CommandLine
 
 
@@ -32,7 +32,7 @@ def test_the_demo_shows_everything(fresh: CommandLine) -> None:
         "Left out",
         "Receipt",
         "Try next",
-        "recollect search",
+        "hitherto search",
     ):
         assert words in " ".join(shown.replace("▌", "").split())
     assert widest(shown) <= 100
@@ -54,12 +54,12 @@ def test_colour_only_adds(reader: CommandLine, monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_it_suggests_works(fresh: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     told = fresh.json("demo")
-    monkeypatch.setenv("RECOLLECT_DATA", told["data"])
-    monkeypatch.setenv("RECOLLECT_USER", told["user"])
+    monkeypatch.setenv("HITHERTO_DATA", told["data"])
+    monkeypatch.setenv("HITHERTO_USER", told["user"])
     assert len(told["next"]) >= 6
     for line in told["next"]:
         words = shlex.split(line)
-        assert words[0] == "recollect"
+        assert words[0] == "hitherto"
         assert main(words[1:]) == 0, f"{line}\n{fresh.capture.readouterr().err}"
         assert fresh.capture.readouterr().out.strip()
 
@@ -81,7 +81,7 @@ def test_every_recipe_tells_the_story(reader: CommandLine, recipe: str) -> None:
 def test_it_never_writes_into_the_memory_of_the_environment(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_DATA", str(tmp_path / "mine"))
+    monkeypatch.setenv("HITHERTO_DATA", str(tmp_path / "mine"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     assert main(["demo", "--json"]) == 0

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import __version__
-from recollect.deliver.cli import main
+from hitherto import __version__
+from hitherto.deliver.cli import main
 from tests.deliver.cli.running import ANA, NOW, ROOT, CommandLine, one_line
 
 
@@ -31,8 +31,8 @@ def test_what_stands_after_the_command_wins(reader: CommandLine, tmp_path: Path)
 def test_the_folder_and_the_user_may_come_from_the_environment(
     reader: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_DATA", str(reader.data))
-    monkeypatch.setenv("RECOLLECT_USER", "ana")
+    monkeypatch.setenv("HITHERTO_DATA", str(reader.data))
+    monkeypatch.setenv("HITHERTO_USER", "ana")
     assert main(["memories", "--json"]) == 0
     assert json.loads(reader.capture.readouterr().out)
 
@@ -40,13 +40,13 @@ def test_the_folder_and_the_user_may_come_from_the_environment(
 def test_no_arguments_show_the_help(reader: CommandLine) -> None:
     assert main([]) == 0
     shown = reader.capture.readouterr().out
-    assert "recollect demo" in shown
+    assert "hitherto demo" in shown
     assert max(len(line) for line in shown.splitlines()) <= 100
 
 
 def test_the_version(reader: CommandLine) -> None:
     assert main(["--version"]) == 0
-    assert reader.capture.readouterr().out == f"recollect {__version__}\n"
+    assert reader.capture.readouterr().out == f"hitherto {__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_reading_never_makes_a_memory(fresh: CommandLine) -> None:
 
 def test_the_program_in_a_process_of_its_own(tmp_path: Path) -> None:
     def run(*args: str) -> subprocess.CompletedProcess[str]:
-        start = "import sys; from recollect.deliver.cli import main; sys.exit(main())"
+        start = "import sys; from hitherto.deliver.cli import main; sys.exit(main())"
         return subprocess.run(
             [sys.executable, "-c", start, *args],
             cwd=tmp_path,
@@ -150,8 +150,8 @@ def test_the_program_in_a_process_of_its_own(tmp_path: Path) -> None:
 def test_help_loads_neither_the_engine_nor_rich() -> None:
     """What makes a start slow is what it imports."""
     script = (
-        "import sys; from recollect.deliver.cli import main; main(['--help']);"
-        "slow = ('asyncio', 'rich', 'numpy', 'pydantic', 'apsw', 'recollect.engine', 'recollect.store.base');"
+        "import sys; from hitherto.deliver.cli import main; main(['--help']);"
+        "slow = ('asyncio', 'rich', 'numpy', 'pydantic', 'apsw', 'hitherto.engine', 'hitherto.store.base');"
         "print('\\n', *[name for name in slow if name in sys.modules])"
     )
     done = subprocess.run(
@@ -169,7 +169,7 @@ def test_long_work_shows_a_bar_on_a_terminal(tmp_path: Path) -> None:
     file = tmp_path / "turns.jsonl"
     file.write_text("".join(f'{{"user": "ana", "role": "user", "text": "turn {n}"}}\n' for n in range(600)), "utf-8")
     screen, terminal = os.openpty()
-    start = "import sys; from recollect.deliver.cli import main; sys.exit(main())"
+    start = "import sys; from hitherto.deliver.cli import main; sys.exit(main())"
     with os.fdopen(terminal, "wb") as stderr:
         done = subprocess.run(
             [sys.executable, "-c", start, "import", str(file), "--data", str(tmp_path / "memories")],

@@ -50,14 +50,14 @@ def test_a_copy_encrypts_and_decrypts(
 ) -> None:
     fresh.done("record", "I start at Acme on Monday!", *ANA)
     assert fresh("copy", str(fresh.data), store_url, "--plain", "source").code != 0, "without a master key"
-    monkeypatch.setenv("RECOLLECT_MASTER_KEY", "0f" * 32)
-    monkeypatch.setenv("RECOLLECT_KEYS", str(tmp_path / "keys"))
+    monkeypatch.setenv("HITHERTO_MASTER_KEY", "0f" * 32)
+    monkeypatch.setenv("HITHERTO_KEYS", str(tmp_path / "keys"))
     back = str(tmp_path / "back")
     assert fresh.done("copy", str(fresh.data), store_url, "--plain", "source", "--json").json["users"] == 1
     assert "Acme" in fresh.done("turns", *ANA, "--data", store_url).out
     assert fresh.done("copy", store_url, back, "--plain", "target", "--json").json["users"] == 1
-    monkeypatch.delenv("RECOLLECT_MASTER_KEY")
-    monkeypatch.delenv("RECOLLECT_KEYS")
+    monkeypatch.delenv("HITHERTO_MASTER_KEY")
+    monkeypatch.delenv("HITHERTO_KEYS")
     assert "Acme" in fresh.done("turns", *ANA, "--data", back).out
     refused = fresh("turns", *ANA, "--data", store_url)
     assert refused.code == 1

@@ -50,7 +50,7 @@ def test_a_profile_is_seeded_from_a_file(writer: CommandLine, tmp_path: Path) ->
 
 
 def test_work_goes_on_until_it_is_stopped(writer: CommandLine) -> None:
-    start = "import sys; from recollect.deliver.cli import main; sys.exit(main())"
+    start = "import sys; from hitherto.deliver.cli import main; sys.exit(main())"
     with subprocess.Popen(
         [sys.executable, "-c", start, "work", "--data", str(writer.data), "--idle", "0.05"],
         env={"PYTHONPATH": str(ROOT / "src"), "LANG": "C.UTF-8", "PATH": os.environ["PATH"]},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.testing import FakeClock
+from hitherto.testing import FakeClock
 from tests.deliver.http.running import QUICK, Running, running
 
 

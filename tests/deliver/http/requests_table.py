@@ -7,9 +7,9 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from recollect import Recollect, Turn
-from recollect.assemble import recipe_book
-from recollect.deliver.http.gate import OPEN, SIGNED
+from hitherto import Hitherto, Turn
+from hitherto.assemble import recipe_book
+from hitherto.deliver.http.gate import OPEN, SIGNED
 
 CANARY = "canary-7f3a9"
 """Stands in everything that is remembered of the user."""
@@ -115,7 +115,7 @@ def routes(app: FastAPI) -> list[tuple[str, str]]:
     return found
 
 
-async def furnish(memory: Recollect, user: str = "ana") -> dict[str, str]:
+async def furnish(memory: Hitherto, user: str = "ana") -> dict[str, str]:
     """One thing of each kind for the user, each with the canary; their ids by what stands before `{id}` in a path."""
     (turn,) = await memory.record(Turn(user, "user", f"the word is {CANARY}", id=f"turn-of-{user}"))
     ids = {"turns": turn}

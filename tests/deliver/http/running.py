@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import httpx
 from fastapi import FastAPI
 
-from recollect import Recollect
-from recollect.client import Client
-from recollect.deliver.apikeys import SCOPES, ApiKey, Keys
-from recollect.deliver.http import create_app
-from recollect.settings import Settings
-from recollect.testing import FakeClock
+from hitherto import Hitherto
+from hitherto.client import Client
+from hitherto.deliver.apikeys import SCOPES, ApiKey, Keys
+from hitherto.deliver.http import create_app
+from hitherto.settings import Settings
+from hitherto.testing import FakeClock
 
 QUICK = Settings(rate=0, key_seconds=0, patience_seconds=60)
 """No rate limit, every request checks its key anew, and nobody is turned away because the machine is slow."""
@@ -25,7 +25,7 @@ class Running:
     """The application, and keys to it."""
 
     app: FastAPI
-    memory: Recollect
+    memory: Hitherto
     keys: Keys
     clock: FakeClock
 
@@ -54,6 +54,6 @@ class Running:
 @asynccontextmanager
 async def running(url: str, *, settings: Settings = QUICK, clock: FakeClock | None = None) -> AsyncGenerator[Running]:
     now = clock or FakeClock()
-    async with Recollect(url, clock=now) as memory:
+    async with Hitherto(url, clock=now) as memory:
         app = create_app(memory, settings, clock=now)
         yield Running(app=app, memory=memory, keys=Keys(memory.catalog, clock=now), clock=now)

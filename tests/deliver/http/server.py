@@ -18,13 +18,13 @@ import httpx
 
 from tests.architecture.source import SOURCE
 
-START = "import sys; sys.argv[0] = 'recollect'; from recollect.deliver.cli import main; sys.exit(main())"
+START = "import sys; sys.argv[0] = 'hitherto'; from hitherto.deliver.cli import main; sys.exit(main())"
 PATIENCE = 180
 TOKEN = re.compile(r"rck_[0-9a-f]{12}_[\w-]{43}")
 
 
 def command(*args: str, folder: Path, data: str | None = None, **variables: str) -> subprocess.Popen[str]:
-    """`recollect …`, as a process, on that data or on the folder's own."""
+    """`hitherto …`, as a process, on that data or on the folder's own."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), "HOME": str(folder), **variables}
     with (folder / "stderr").open("w") as log:
         return subprocess.Popen(

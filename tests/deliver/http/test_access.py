@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from recollect import Recollect
-from recollect.deliver.apikeys import SCOPES, USUAL, Keys, digest_of
-from recollect.deliver.http.gate import ACTING_AS, Doorman
-from recollect.errors import InvalidInput, NotFound
-from recollect.settings import Settings
-from recollect.testing import FakeClock
+from hitherto import Hitherto
+from hitherto.deliver.apikeys import SCOPES, USUAL, Keys, digest_of
+from hitherto.deliver.http.gate import ACTING_AS, Doorman
+from hitherto.errors import InvalidInput, NotFound
+from hitherto.settings import Settings
+from hitherto.testing import FakeClock
 from tests.deliver.http.requests_table import CANARY, SAMPLES, filled, furnish, routes
 from tests.deliver.http.running import Running
 
@@ -188,7 +188,7 @@ async def test_keys_that_make_no_sense_are_refused(
 
 async def test_a_checked_key_is_believed_for_a_moment(tmp_path_factory: pytest.TempPathFactory) -> None:
     now = 100.0
-    async with Recollect(tmp_path_factory.mktemp("m")) as memory:
+    async with Hitherto(tmp_path_factory.mktemp("m")) as memory:
         keys = Keys(memory.catalog, clock=FakeClock())
         doorman = Doorman(keys, seconds=1.0, now=lambda: now)
         key, token = await keys.create()
@@ -205,10 +205,10 @@ async def test_a_checked_key_is_believed_for_a_moment(tmp_path_factory: pytest.T
 
 
 async def test_the_key_of_a_run(tmp_path_factory: pytest.TempPathFactory) -> None:
-    from recollect.deliver.apikeys import new_token
+    from hitherto.deliver.apikeys import new_token
 
     token = new_token()
-    async with Recollect(tmp_path_factory.mktemp("m")) as memory:
+    async with Hitherto(tmp_path_factory.mktemp("m")) as memory:
         doorman = Doorman(Keys(memory.catalog, clock=FakeClock()), run_key=digest_of(token), seconds=0)
         assert (await doorman.caller({b"x-api-key": token.encode()})).scopes == set(SCOPES)
         with pytest.raises(Exception, match="valid key"):
@@ -216,6 +216,6 @@ async def test_the_key_of_a_run(tmp_path_factory: pytest.TempPathFactory) -> Non
 
 
 def test_secrets_do_not_show() -> None:
-    settings = Settings.read({"RECOLLECT_RUN_KEY": "abc", "RECOLLECT_TELEGRAM_SECRET": "hush"})
+    settings = Settings.read({"HITHERTO_RUN_KEY": "abc", "HITHERTO_TELEGRAM_SECRET": "hush"})
     assert "hush" not in repr(settings)
     assert "abc" not in str(settings)

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from recollect import Turn
+from hitherto import Turn
 from tests.deliver.http.running import Running
 
 NAMES = [
@@ -70,7 +70,7 @@ async def test_what_is_not_utf8_means_nobody(embedded: Running, name: str) -> No
             await http.patch(f"/v1/users/{name}", json={"name": "Jos"}),
             await http.get(f"/v1/users/ana/turns?persona={name}"),
             await http.get(f"/inspect/conversation?user={name}"),
-            await http.post("/v1/turns", json={"role": "user", "text": "hi"}, headers={"X-Recollect-User": name}),
+            await http.post("/v1/turns", json={"role": "user", "text": "hi"}, headers={"X-Hitherto-User": name}),
         ]
     assert {(answer.status_code, answer.json()["error"]["type"]) for answer in answers} == {(400, "broken_request")}
     assert await embedded.memory.users() == []
@@ -79,12 +79,12 @@ async def test_what_is_not_utf8_means_nobody(embedded: Running, name: str) -> No
 async def test_a_header_that_says_who_asks_is_there_once(embedded: Running) -> None:
     await embedded.memory.record([Turn(user, "user", f"a secret of {user}") for user in ("ana", "ben")])
     bearer = [("Authorization", f"Bearer {await embedded.key()}")]
-    ana, ben = ("X-Recollect-User", "ana"), ("X-Recollect-User", "ben")
+    ana, ben = ("X-Hitherto-User", "ana"), ("X-Hitherto-User", "ben")
     async with embedded.http() as http:
         for headers in ([*bearer, ana, ben], [*bearer, ana, ana], [*bearer, *bearer, ana]):
             answer = await http.post("/v1/search", json={"query": "secret"}, headers=headers)
             assert (answer.status_code, "secret of" in answer.text) == (400, False)
-        raw = [(name.encode(), value.encode()) for name, value in [*bearer, ("X-Recollect-User", "jos\u00e9")]]
+        raw = [(name.encode(), value.encode()) for name, value in [*bearer, ("X-Hitherto-User", "jos\u00e9")]]
         assert (await http.post("/v1/search", json={"query": "secret"}, headers=raw)).status_code == 400
-        named = [*bearer, ("X-Recollect-User", quote("jos\u00e9"))]
+        named = [*bearer, ("X-Hitherto-User", quote("jos\u00e9"))]
         assert (await http.post("/v1/search", json={"query": "secret"}, headers=named)).status_code == 200

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import RecollectError
-from recollect.testing import FakeClock
+from hitherto.errors import HithertoError
+from hitherto.testing import FakeClock
 from tests.deliver.http.running import QUICK, Running, running
 
 TURN = {"user": "ana", "role": "user", "text": "hi"}
@@ -174,7 +174,7 @@ async def test_no_time_is_too_far_to_be_spoken_of(embedded: Running, zone: str, 
 
 async def test_an_import_that_is_no_export(embedded: Running) -> None:
     async with embedded.http(await embedded.key()) as http:
-        for content in (b"", b"{}", b"\xff\xff", b"not json\n", b'{"recollect": 1, "user": "ana"}\n'):
+        for content in (b"", b"{}", b"\xff\xff", b"not json\n", b'{"hitherto": 1, "user": "ana"}\n'):
             answer = await http.post("/v1/users/ana/import", content=content)
             assert answer.status_code == 422, content
     assert await embedded.memory.users() == []
@@ -183,17 +183,17 @@ async def test_an_import_that_is_no_export(embedded: Running) -> None:
 async def test_what_nobody_foresaw_is_answered_and_logged_without_content(
     embedded: Running, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from recollect.deliver.http.logs import JsonLines
+    from hitherto.deliver.http.logs import JsonLines
 
     async def fail(**asked: object) -> None:
         raise ZeroDivisionError("secret words")
 
     memory: Any = embedded.app.state.service.memory("default")
     monkeypatch.setattr(memory, "search", fail)
-    caplog.set_level("INFO", logger="recollect.http")
+    caplog.set_level("INFO", logger="hitherto.http")
     async with embedded.http(await embedded.key()) as http:
         answer = await http.post("/v1/search", json={"user": "ana", "query": "x"})
-    assert (answer.status_code, answer.json()["error"]["type"]) == (500, RecollectError.kind())
+    assert (answer.status_code, answer.json()["error"]["type"]) == (500, HithertoError.kind())
     (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
     line = JsonLines().format(record)
     assert "ZeroDivisionError" in line

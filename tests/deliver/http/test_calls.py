@@ -6,12 +6,12 @@ import inspect
 
 import pytest
 
-from recollect import Recollect
-from recollect.client import Client, SyncClient
-from recollect.deliver.cli.commands import COMMANDS
-from recollect.deliver.http import create_app
-from recollect.deliver.http.calls import CALLS, IN_PROCESS, WITHOUT_CALL
-from recollect.settings import Settings
+from hitherto import Hitherto
+from hitherto.client import Client, SyncClient
+from hitherto.deliver.cli.commands import COMMANDS
+from hitherto.deliver.http import create_app
+from hitherto.deliver.http.calls import CALLS, IN_PROCESS, WITHOUT_CALL
+from hitherto.settings import Settings
 from tests.architecture.source import ROOT
 
 LIFE = {"open", "close"}
@@ -25,12 +25,12 @@ def calls_of(cls: type) -> dict[str, inspect.Signature]:
 
 
 def test_every_call_of_the_library_has_a_route() -> None:
-    assert calls_of(Recollect).keys() == CALLS.keys() | IN_PROCESS.keys()
+    assert calls_of(Hitherto).keys() == CALLS.keys() | IN_PROCESS.keys()
     assert CALLS.keys() & IN_PROCESS.keys() == set()
 
 
 def test_every_route_is_of_a_call() -> None:
-    described = create_app(Recollect("unopened"), Settings()).openapi()["paths"]
+    described = create_app(Hitherto("unopened"), Settings()).openapi()["paths"]
     there = {(method.upper(), path) for path, methods in described.items() for method in methods}
     named = {route for routes in CALLS.values() for route in routes}
     assert there == named | WITHOUT_CALL.keys()
@@ -42,7 +42,7 @@ def test_the_client_has_every_call() -> None:
 
 
 def test_the_client_takes_the_same_arguments() -> None:
-    ours, theirs = calls_of(Client), calls_of(Recollect)
+    ours, theirs = calls_of(Client), calls_of(Hitherto)
     for name in ours:
         expected = [(p.name, p.kind) for p in theirs[name].parameters.values() if p.name not in ELSEWHERE.get(name, ())]
         assert [(p.name, p.kind) for p in ours[name].parameters.values()] == expected, name

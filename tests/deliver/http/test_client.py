@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from recollect import (
+from hitherto import (
     Conflict,
     ImpossibleBudget,
     InvalidInput,
     Memory,
     NotFound,
-    Recollect,
+    Hitherto,
     ToolCall,
     ToolReturn,
     Turn,
 )
-from recollect.assemble import recipe_book
-from recollect.deliver.apikeys import SCOPES
-from recollect.errors import AccessDenied, NotPermitted
-from recollect.testing import FakeClock
+from hitherto.assemble import recipe_book
+from hitherto.deliver.apikeys import SCOPES
+from hitherto.errors import AccessDenied, NotPermitted
+from hitherto.testing import FakeClock
 from tests.deliver.http.running import Running
 
 
@@ -134,7 +134,7 @@ async def test_what_is_remembered(service: Running, clock: FakeClock) -> None:
 async def test_lists_are_put_together_from_their_pieces(
     embedded: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.client.calls.PIECE", 3)
+    monkeypatch.setattr("hitherto.client.calls.PIECE", 3)
     for number in range(10):
         await embedded.memory.remember(user="ana", text=f"fact {number}")
         await embedded.memory.record(Turn(f"user-{number}", "user", "hi", at=clock()))
@@ -175,7 +175,7 @@ async def test_backups_and_health(embedded: Running, clock: FakeClock, tmp_path:
         with pytest.raises(InvalidInput):
             await client.backup("../elsewhere")
         assert (await client.health()).users == 1
-    async with Recollect(tmp_path / "backups" / "first") as restored:
+    async with Hitherto(tmp_path / "backups" / "first") as restored:
         assert len(await restored.turns(user="ana")) == 1
 
 
@@ -250,7 +250,7 @@ async def test_who_is_who_can_be_corrected(service: Running, clock: FakeClock) -
 
 
 async def test_the_newest_turns_are_read_from_the_end(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.client.calls.PIECE", 3)
+    monkeypatch.setattr("hitherto.client.calls.PIECE", 3)
     await service.memory.record([Turn("ana", "user", f"number {n}", id=f"t{n}", persona="nikita") for n in range(8)])
     (fifth,) = await service.memory.turns(user="ana", ids=["t5"])
     async with service.client() as client:
@@ -270,7 +270,7 @@ async def test_a_saved_recipe_is_named_like_any_other(service: Running) -> None:
         assert await client.define_recipe(own) == own
         assert [recipe.name for recipe in await client.recipes()] == [*recipe_book.names(), "own"]
         assert (await client.context(user="ana", message="hi", recipe="own")).recipe == "own"
-        with pytest.raises(InvalidInput, match="comes with Recollect"):
+        with pytest.raises(InvalidInput, match="comes with Hitherto"):
             await client.define_recipe(recipe_book.load("lanes"))
         with pytest.raises(InvalidInput, match="none called 'nothing'"):
             await client.context(user="ana", message="hi", recipe="nothing")
@@ -323,7 +323,7 @@ async def test_what_is_held_back_waits_for_a_person(service: Running) -> None:
 async def test_the_audit_log_names_keys_and_keeps_what_was_done(
     service: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.client.calls.PIECE", 2)
+    monkeypatch.setattr("hitherto.client.calls.PIECE", 2)
     key, token = await service.made(scopes=SCOPES)
     async with service.client(token) as client:
         for user in ("ana", "bob"):

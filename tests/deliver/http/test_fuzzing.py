@@ -12,9 +12,9 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.deliver.http import create_app
-from recollect.settings import Settings
+from hitherto import Hitherto
+from hitherto.deliver.http import create_app
+from hitherto.settings import Settings
 from tests import effort
 from tests.deliver.http.server import Server, serving
 
@@ -29,7 +29,7 @@ def lines(context: object, value: object) -> bytes:
 
 def operations() -> list[Any]:
     """Every operation that the service describes; describing needs no open memory."""
-    description = create_app(Recollect("unopened"), Settings()).openapi()
+    description = create_app(Hitherto("unopened"), Settings()).openapi()
     api: Any = schemathesis.openapi.from_dict(description)
     found = [result.ok() for result in api.get_all_operations()]
     assert len(found) > 50, "a description without operations proves nothing"
@@ -47,8 +47,8 @@ def _of_each(fixture_name: str, config: pytest.Config) -> Literal["function", "m
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     folder: Path = tmp_path_factory.mktemp("fuzzed")
     secrets = ("TELEGRAM_SECRET", "VOICE_SECRET", "ELEVENLABS_SECRET", "VAPI_SECRET", "RETELL_SECRET")
-    variables = {f"RECOLLECT_{name}": "open-sesame" for name in secrets}
-    with serving(folder, RECOLLECT_RATE="0", RECOLLECT_BACKUPS=str(folder / "backups"), **variables) as server:
+    variables = {f"HITHERTO_{name}": "open-sesame" for name in secrets}
+    with serving(folder, HITHERTO_RATE="0", HITHERTO_BACKUPS=str(folder / "backups"), **variables) as server:
         yield server
 
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Turn, errors, pages
-from recollect.deliver.http import failures, tracing
-from recollect.deliver.http.buckets import Buckets
-from recollect.errors import InvalidInput, RateLimited, RecollectError
-from recollect.settings import PREFIX, Settings
-from recollect.testing import FakeClock
+from hitherto import Turn, errors, pages
+from hitherto.deliver.http import failures, tracing
+from hitherto.deliver.http.buckets import Buckets
+from hitherto.errors import InvalidInput, RateLimited, HithertoError
+from hitherto.settings import PREFIX, Settings
+from hitherto.testing import FakeClock
 from tests.architecture.source import ROOT
 from tests.deliver.http.running import QUICK, Running, running
 
@@ -124,12 +124,12 @@ def test_a_cursor_of_somebodys_own_is_refused_or_read(cursor: str) -> None:
     assert pages.place(pages.of_place(at, seq)) == (at, seq)
 
 
-def every_error() -> list[type[RecollectError]]:
-    return [cls for cls in vars(errors).values() if isinstance(cls, type) and issubclass(cls, RecollectError)]
+def every_error() -> list[type[HithertoError]]:
+    return [cls for cls in vars(errors).values() if isinstance(cls, type) and issubclass(cls, HithertoError)]
 
 
 @pytest.mark.parametrize("error", every_error(), ids=lambda error: error.__name__)
-def test_every_error_has_a_status_and_a_name(error: type[RecollectError]) -> None:
+def test_every_error_has_a_status_and_a_name(error: type[HithertoError]) -> None:
     made = error()
     status = failures.status_of(made)
     assert 400 <= status < 600
@@ -189,11 +189,11 @@ def layers(service: Running) -> list[Any]:
 
 
 def test_settings_are_read_and_passed_on() -> None:
-    read = Settings.read({"RECOLLECT_PORT": "9000", "RECOLLECT_MODEL": "", "RECOLLECT_VOICE_SECRET": "s", "PORT": "1"})
+    read = Settings.read({"HITHERTO_PORT": "9000", "HITHERTO_MODEL": "", "HITHERTO_VOICE_SECRET": "s", "PORT": "1"})
     assert (read.port, read.model) == (9000, None)
     assert Settings.read(read.environment()) == read
-    with pytest.raises(InvalidInput, match="RECOLLECT_PORT='high'"):
-        Settings.read({"RECOLLECT_PORT": "high"})
+    with pytest.raises(InvalidInput, match="HITHERTO_PORT='high'"):
+        Settings.read({"HITHERTO_PORT": "high"})
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
@@ -212,8 +212,8 @@ async def test_metrics_name_nobody(embedded: Running) -> None:
         await http.request("BREW", "/v1/users/xyzzy")
         page = (await http.get("/metrics")).text
     assert "xyzzy" not in page
-    assert 'recollect_requests_total{method="POST",route="/v1/turns",status="200"} 1.0' in page
-    assert "recollect_turns_recorded_total 1.0" in page
+    assert 'hitherto_requests_total{method="POST",route="/v1/turns",status="200"} 1.0' in page
+    assert "hitherto_turns_recorded_total 1.0" in page
 
 
 async def test_readiness_is_the_stores(embedded: Running, monkeypatch: pytest.MonkeyPatch) -> None:

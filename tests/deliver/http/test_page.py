@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from recollect.deliver.http.calls import WITHOUT_CALL
-from recollect.deliver.http.failures import BrokenRequest
-from recollect.errors import RecollectError
+from hitherto.deliver.http.calls import WITHOUT_CALL
+from hitherto.deliver.http.failures import BrokenRequest
+from hitherto.errors import HithertoError
 from tests.architecture.source import ROOT
 from tests.deliver.http.running import Running
 from tests.docs.blocks import Block, find_blocks
@@ -55,9 +55,9 @@ def test_matching_notices_what_is_missing() -> None:
 def test_every_channel_and_every_error_of_the_service_is_on_the_page() -> None:
     channels = [path for (_, path), why in WITHOUT_CALL.items() if why.startswith("a channel")]
     assert [path for path in channels if f"`POST {path}`" not in PAGE] == []
-    named = {cls.kind() for cls in _subclasses(RecollectError) if f"`{cls.kind()}`" in PAGE}
+    named = {cls.kind() for cls in _subclasses(HithertoError) if f"`{cls.kind()}`" in PAGE}
     assert {"not_found", "conflict", "rate_limited", "overloaded", "too_large", BrokenRequest.kind()} <= named
 
 
-def _subclasses(cls: type[RecollectError]) -> list[type[RecollectError]]:
+def _subclasses(cls: type[HithertoError]) -> list[type[HithertoError]]:
     return [cls, *(found for below in cls.__subclasses__() for found in _subclasses(below))]

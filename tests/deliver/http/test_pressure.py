@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.deliver.http.pressure import PRESSED_WAITING, STEPS_TO_READ, Held, Turns
-from recollect.testing import FakeClock
+from hitherto.deliver.http.pressure import PRESSED_WAITING, STEPS_TO_READ, Held, Turns
+from hitherto.testing import FakeClock
 from tests.deliver.http.running import QUICK, running
 from tests.deliver.http.test_overload import Machine
 

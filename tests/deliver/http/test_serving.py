@@ -14,12 +14,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from recollect import Turn
-from recollect.client import SyncClient
-from recollect.deliver.cli.commands import COMMANDS
-from recollect.deliver.http.serving import admit, is_loopback
-from recollect.errors import InvalidInput
-from recollect.settings import Settings
+from hitherto import Turn
+from hitherto.client import SyncClient
+from hitherto.deliver.cli.commands import COMMANDS
+from hitherto.deliver.http.serving import admit, is_loopback
+from hitherto.errors import InvalidInput
+from hitherto.settings import Settings
 from tests.architecture.source import ROOT
 from tests.deliver.http.server import Server, command, serving
 
@@ -82,7 +82,7 @@ def test_several_processes_are_one_service(tmp_path: Path) -> None:
                 client.record(Turn("ana", "user", f"turn {number}", id=f"t{number}"))
             assert len(client.turns(user="ana")) == 20
         page = httpx.get(f"{server.url}/metrics", headers=_key(server)).text
-        (count,) = [line for line in page.splitlines() if line.startswith("recollect_turns_recorded_total")]
+        (count,) = [line for line in page.splitlines() if line.startswith("hitherto_turns_recorded_total")]
         assert count.split()[-1] == "20.0", "each process answers for all"
         server.stop()
 
@@ -159,7 +159,7 @@ async def test_a_run_key_is_made_only_where_there_is_none(tmp_path: Path) -> Non
 
 
 def test_a_slow_client_is_let_go_and_holds_up_nobody(tmp_path: Path) -> None:
-    variables = {"RECOLLECT_BODY_SECONDS": "1", "RECOLLECT_CONCURRENCY": "1", "RECOLLECT_WAITING": "0"}
+    variables = {"HITHERTO_BODY_SECONDS": "1", "HITHERTO_CONCURRENCY": "1", "HITHERTO_WAITING": "0"}
     with serving(tmp_path, **variables) as server:
         token = server.token()
         slow = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(20)]
@@ -239,7 +239,7 @@ def commands_of_deployment() -> list[str]:
     found = [" ".join(json.loads(words)) for words in re.findall(r"^    command: (\[.*\])$", compose, re.MULTILINE)]
     found += [" ".join(json.loads(words)) for words in re.findall(r"^CMD (\[.*\])$", image, re.MULTILINE)]
     return found + [
-        words for unit in units for words in re.findall(r"^ExecStart=\S+/recollect (.*)$", unit, re.MULTILINE)
+        words for unit in units for words in re.findall(r"^ExecStart=\S+/hitherto (.*)$", unit, re.MULTILINE)
     ]
 
 

@@ -13,19 +13,19 @@ from typing import Any
 import httpx
 import pytest
 
-from recollect import Turn
-from recollect.deliver.http.pages import COOKIE
-from recollect.deliver.http.routes.webhooks import CALL_HEADER, CALLER_HEADER, SECRET_HEADER
-from recollect.deliver.telegram import SECRET_HEADER as TELEGRAM_HEADER
-from recollect.deliver.voice import lookups, signatures
-from recollect.settings import Settings
-from recollect.testing import FakeClock
+from hitherto import Turn
+from hitherto.deliver.http.pages import COOKIE
+from hitherto.deliver.http.routes.webhooks import CALL_HEADER, CALLER_HEADER, SECRET_HEADER
+from hitherto.deliver.telegram import SECRET_HEADER as TELEGRAM_HEADER
+from hitherto.deliver.voice import lookups, signatures
+from hitherto.settings import Settings
+from hitherto.testing import FakeClock
 from tests.deliver.http.running import Running, running
 
 SECRET = "open-sesame"
 NUMBER = "+49301234567"
 CONFIGURED = Settings.read(
-    {f"RECOLLECT_{name}_SECRET": SECRET for name in ("TELEGRAM", "VOICE", "ELEVENLABS", "VAPI", "RETELL")}
+    {f"HITHERTO_{name}_SECRET": SECRET for name in ("TELEGRAM", "VOICE", "ELEVENLABS", "VAPI", "RETELL")}
 ).model_copy(
     update={
         "rate": 0.0,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from recollect.deliver.importing import FORMATS, Format, Source, read
-from recollect.errors import InvalidInput
-from recollect.types import Media, Thinking, ToolCall, ToolReturn, Turn
+from hitherto.deliver.importing import FORMATS, Format, Source, read
+from hitherto.errors import InvalidInput
+from hitherto.types import Media, Thinking, ToolCall, ToolReturn, Turn
 
 Write = Callable[[Any], Source]
 

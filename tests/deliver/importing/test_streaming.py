@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.deliver.importing import streaming
-from recollect.deliver.importing.streaming import JsonStream
-from recollect.errors import InvalidInput
+from hitherto.deliver.importing import streaming
+from hitherto.deliver.importing.streaming import JsonStream
+from hitherto.errors import InvalidInput
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 import uvicorn
 from fastapi import FastAPI
 
-from recollect import Recollect, Turn
-from recollect.clock import Clock
-from recollect.deliver import demo
-from recollect.deliver.apikeys import SCOPES, Keys
-from recollect.deliver.http import create_app
-from recollect.settings import Settings
-from recollect.types import Role
+from hitherto import Hitherto, Turn
+from hitherto.clock import Clock
+from hitherto.deliver import demo
+from hitherto.deliver.apikeys import SCOPES, Keys
+from hitherto.deliver.http import create_app
+from hitherto.settings import Settings
+from hitherto.types import Role
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class Served:
     """A running service. Calls of its memory run where it runs."""
 
     url: str
-    memory: Recollect
+    memory: Hitherto
     loop: asyncio.AbstractEventLoop
     clock: Clock
 
@@ -58,7 +58,7 @@ def shortly_after() -> Any:
 
 @contextmanager
 def served(folder: Path, *, clock: Clock = shortly_after) -> Generator[Served]:
-    memory = Recollect(folder, clock=clock)
+    memory = Hitherto(folder, clock=clock)
     loops: list[asyncio.AbstractEventLoop] = []
 
     @asynccontextmanager

@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from recollect.deliver import inspector
-from recollect.deliver.apikeys import USUAL
-from recollect.deliver.http.pages import COOKIE, ROOT, SIGN_IN
-from recollect.testing import FakeClock
+from hitherto.deliver import inspector
+from hitherto.deliver.apikeys import USUAL
+from hitherto.deliver.http.pages import COOKIE, ROOT, SIGN_IN
+from hitherto.testing import FakeClock
 from tests.deliver.http.requests_table import CANARY, furnish
 from tests.deliver.http.running import Running, running
 
@@ -229,7 +229,7 @@ async def test_files_of_the_package_and_no_others_are_served(service: Running) -
 
 async def test_users_are_found_by_name(service: Running) -> None:
     async with visiting(service, await service.key()) as http:
-        assert "recollect demo --open" in (await http.get(ROOT)).text
+        assert "hitherto demo --open" in (await http.get(ROOT)).text
         for name in ("ana", "bob", "a/b?c&d"):
             await furnish(service.memory, user=name)
         everybody = (await http.get(ROOT)).text

@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from recollect.assemble import recipe_book
-from recollect.assemble.receipt import OVER_BUDGET, SHORTENED
-from recollect.deliver import demo
-from recollect.deliver.inspector.anatomy import NAMES, anatomy, redacted, why
-from recollect.deliver.inspector.standalone import standalone
-from recollect.deliver.stretches import stretches
-from recollect.sync import Recollect
-from recollect.types import Item
+from hitherto.assemble import recipe_book
+from hitherto.assemble.receipt import OVER_BUDGET, SHORTENED
+from hitherto.deliver import demo
+from hitherto.deliver.inspector.anatomy import NAMES, anatomy, redacted, why
+from hitherto.deliver.inspector.standalone import standalone
+from hitherto.deliver.stretches import stretches
+from hitherto.sync import Hitherto
+from hitherto.types import Item
 
 
 @pytest.fixture(scope="module")
-def memory(story: Path) -> Iterator[Recollect]:
+def memory(story: Path) -> Iterator[Hitherto]:
     with demo.open_memory(story, clock=lambda: demo.NOW) as opened:
         yield opened
 
 
 @pytest.mark.parametrize("recipe", recipe_book.names())
-def test_the_layers_are_the_system_text(memory: Recollect, recipe: str) -> None:
+def test_the_layers_are_the_system_text(memory: Hitherto, recipe: str) -> None:
     context = memory.context(user="ana", persona="nikita", message="yes", recipe=recipe, keep=False)
     assert "".join(stretch.text for stretch in stretches(context.system)) == context.system
     made = anatomy(context)
@@ -43,7 +43,7 @@ def test_the_layers_are_the_system_text(memory: Recollect, recipe: str) -> None:
 
 
 @pytest.mark.parametrize("recipe", recipe_book.names())
-def test_the_stable_beginning_is_what_the_hash_covers(memory: Recollect, recipe: str) -> None:
+def test_the_stable_beginning_is_what_the_hash_covers(memory: Hitherto, recipe: str) -> None:
     first = memory.context(user="ana", persona="nikita", message="yes", recipe=recipe, keep=False)
     second = memory.context(user="ana", persona="nikita", message="the flights?", recipe=recipe, keep=False)
     assert first.prefix_hash == second.prefix_hash
@@ -79,7 +79,7 @@ def test_reasons_in_words(included: bool, reason: str, words: str) -> None:
     assert why(item) == words
 
 
-def test_every_reason_the_demo_gives_has_words(memory: Recollect) -> None:
+def test_every_reason_the_demo_gives_has_words(memory: Hitherto) -> None:
     for recipe in recipe_book.names():
         context = memory.context(user="ana", persona="nikita", message="yes", recipe=recipe, keep=False)
         for item in context.items:
@@ -87,7 +87,7 @@ def test_every_reason_the_demo_gives_has_words(memory: Recollect) -> None:
 
 
 @pytest.mark.parametrize("recipe", recipe_book.names())
-def test_redacting_leaves_no_word(memory: Recollect, recipe: str) -> None:
+def test_redacting_leaves_no_word(memory: Hitherto, recipe: str) -> None:
     context = memory.context(user="ana", persona="nikita", message="yes, Mukesh agreed", recipe=recipe, keep=False)
     masked = redacted(context)
     said = " ".join([masked.system, *(str(message["content"]) for message in masked.messages)])
@@ -121,7 +121,7 @@ def test_redacting_leaves_no_word(memory: Recollect, recipe: str) -> None:
     assert not re.search("Mukesh|Nikita|NIKITA|Lisbon|sat-0", page)
 
 
-def test_the_page_holds_all_it_needs(memory: Recollect) -> None:
+def test_the_page_holds_all_it_needs(memory: Hitherto) -> None:
     page = standalone(memory.context(user="ana", persona="nikita", message="yes", keep=False))
     assert "Mukesh" in page
     assert not re.search(r"<script|<link|(?:src|href|action)=|url\(|@import", page)

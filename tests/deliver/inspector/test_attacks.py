@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from recollect import Recollect, Turn
-from recollect.deliver import demo
-from recollect.deliver.inspector.links import Links
-from recollect.deliver.inspector.standalone import standalone
-from recollect.types import RecordKind
+from hitherto import Hitherto, Turn
+from hitherto.deliver import demo
+from hitherto.deliver.inspector.links import Links
+from hitherto.deliver.inspector.standalone import standalone
+from hitherto.types import RecordKind
 from tests.architecture.source import ROOT
 from tests.deliver.inspector.browser import signed_in
 from tests.deliver.inspector.serving import Served, served
 
-DATA = Path(os.environ.get("RECOLLECT_EVAL_DATA", ROOT.parent / "shared" / "data"))
+DATA = Path(os.environ.get("HITHERTO_EVAL_DATA", ROOT.parent / "shared" / "data"))
 SAMPLE = 40
 MADE = (
     "<script>window.ran = 1; alert(1)</script>",
@@ -45,13 +45,13 @@ NAME = "eve\"><script>window.ran=1</script>&user=ana#<b>'"
 def texts(rng: random.Random) -> list[str]:
     path = DATA / "attacks-dev.jsonl.gz"
     if not path.is_file():
-        pytest.skip(f"{path} is not there: set RECOLLECT_EVAL_DATA to the folder with the attack texts")
+        pytest.skip(f"{path} is not there: set HITHERTO_EVAL_DATA to the folder with the attack texts")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         real = [str(row.get("text") or row.get("prompt")) for row in map(json.loads, lines)]
     return [*MADE, *(text.replace("\x00", "") for text in rng.sample(real, SAMPLE))]
 
 
-async def furnish(memory: Recollect, said: list[str]) -> None:
+async def furnish(memory: Hitherto, said: list[str]) -> None:
     """The texts wherever a text can stand: turns, names, lanes, personas, every kind of record, state, a failed step."""
     at = demo.NOW - timedelta(days=1)
     persona, lane = f"nik{MADE[0]}", f"lane{MADE[1]}"

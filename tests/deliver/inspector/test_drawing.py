@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.deliver.inspector.charts import HEIGHT, WIDTH, Series, Timeline, bar, columns, plot
-from recollect.deliver.inspector.compare import folded, lines
-from recollect.deliver.inspector.graph import MOST, graph
-from recollect.deliver.inspector.work import latencies
-from recollect.types import Entity
+from hitherto.deliver.inspector.charts import HEIGHT, WIDTH, Series, Timeline, bar, columns, plot
+from hitherto.deliver.inspector.compare import folded, lines
+from hitherto.deliver.inspector.graph import MOST, graph
+from hitherto.deliver.inspector.work import latencies
+from hitherto.types import Entity
 
 NOW = datetime(2026, 3, 14, tzinfo=UTC)
 NUMBERS = st.floats(min_value=0, max_value=1e7, allow_nan=False) | st.none()

@@ -1,4 +1,4 @@
-"""`recollect demo --open`: the story served, its address printed and opened, the key never sent."""
+"""`hitherto demo --open`: the story served, its address printed and opened, the key never sent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_demo_opens_in_a_browser(tmp_path: Path) -> None:
     opened, program, port = tmp_path / "opened", tmp_path / "browser", free_port()
     program.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     program.chmod(0o700)
-    command = "import sys; from recollect.deliver.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = "import sys; from hitherto.deliver.cli import main; sys.exit(main(sys.argv[1:]))"
     arguments = ["demo", "--open", "--port", str(port), "--data", str(tmp_path / "memories")]
     process = subprocess.Popen(
         [sys.executable, "-c", command, *arguments],
@@ -45,7 +45,7 @@ def test_the_demo_opens_in_a_browser(tmp_path: Path) -> None:
         assert found
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
             assert "Sign in" in http.get("/", follow_redirects=True).text
-            http.cookies.set("recollect_key", found[1])
+            http.cookies.set("hitherto_key", found[1])
             seen = http.get("/inspect/conversation?user=ana")
             assert "Lea sent me flights" in seen.text
     finally:

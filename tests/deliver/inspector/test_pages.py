@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from recollect import Loop, Memory, Turn
-from recollect.assemble import recipe_book
-from recollect.deliver import demo
-from recollect.deliver.cli import main
-from recollect.errors import StoreError
-from recollect.store.base import Change, Cursor
-from recollect.types import StoredTurn
+from hitherto import Loop, Memory, Turn
+from hitherto.assemble import recipe_book
+from hitherto.deliver import demo
+from hitherto.deliver.cli import main
+from hitherto.errors import StoreError
+from hitherto.store.base import Change, Cursor
+from hitherto.types import StoredTurn
 from tests.deliver.inspector.browser import Person, signed_in, visitor
 from tests.deliver.inspector.serving import Served
 
@@ -37,7 +37,7 @@ def test_signing_in_and_out(browser: Browser, service: Served) -> None:
     assert page.evaluate("document.cookie") == ""
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    assert [cookie["name"] for cookie in context.cookies()] == ["recollect_sign_in"]  # pyright: ignore[reportTypedDictNotRequiredAccess] -- Chromium fills them all
+    assert [cookie["name"] for cookie in context.cookies()] == ["hitherto_sign_in"]  # pyright: ignore[reportTypedDictNotRequiredAccess] -- Chromium fills them all
     context.close()
 
 
@@ -191,7 +191,7 @@ def test_the_playground_follows_and_saves(person: Person) -> None:
     assert (built.recipe, {use.group: use.cap for use in built.sections}["long_term"]) == ("short-memory", 80)
     page.get_by_label("Save as").fill("companion")
     page.get_by_role("button", name="Save recipe").click()
-    expect(page.locator("#saved .problem")).to_contain_text("comes with Recollect")
+    expect(page.locator("#saved .problem")).to_contain_text("comes with Hitherto")
     person.go("/inspect/playground?user=ana&recipe=short-memory")
     page.get_by_text("Budgets of sections").click()
     expect(page.get_by_label("long term cap")).to_have_value("80")

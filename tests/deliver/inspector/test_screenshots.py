@@ -12,7 +12,7 @@ from tests.deliver.inspector.browser import Person, signed_in
 from tests.deliver.inspector.places import PAGES
 from tests.deliver.inspector.serving import Served
 
-VARIABLE = "RECOLLECT_SCREENSHOTS"
+VARIABLE = "HITHERTO_SCREENSHOTS"
 TAKEN = (
     "conversation",
     "context",

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.deliver.inspector.shown import excerpt, shown, span, told
-from recollect.ingest.hygiene import seen_and_hidden, visible
+from hitherto.deliver.inspector.shown import excerpt, shown, span, told
+from hitherto.ingest.hygiene import seen_and_hidden, visible
 
 TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "hidden words")
 

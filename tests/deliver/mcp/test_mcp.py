@@ -16,10 +16,10 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
-from recollect import Recollect, Turn
-from recollect.clock import system_clock
-from recollect.deliver.apikeys import Keys
-from recollect.deliver.mcp import Owner, fixed, server
+from hitherto import Hitherto, Turn
+from hitherto.clock import system_clock
+from hitherto.deliver.apikeys import Keys
+from hitherto.deliver.mcp import Owner, fixed, server
 from tests.architecture.source import SOURCE
 from tests.deliver.http.server import START, Server, serving
 
@@ -27,7 +27,7 @@ TOOLS = {"search", "context", "open_loops", "remember", "close_loop", "forget"}
 NAMING = {"user", "user_id", "tenant", "persona", "lane"}
 
 
-async def fill(memory: Recollect) -> None:
+async def fill(memory: Hitherto) -> None:
     await memory.record([Turn("ana", "user", "My sister Rita plays the cello", id="t1", persona=None)])
     await memory.add("loop", user="ana", kind="promise", text="Send Rita the photos")
     await memory.record([Turn("ben", "user", "I collect umbrellas")])
@@ -36,7 +36,7 @@ async def fill(memory: Recollect) -> None:
 @pytest.fixture
 async def data(tmp_path: Path) -> str:
     folder = str(tmp_path / "memories")
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         await fill(memory)
     return folder
 
@@ -65,7 +65,7 @@ async def over_http(url: str, token: str, **headers: str) -> AsyncGenerator[Clie
 @asynccontextmanager
 async def here(data: str) -> AsyncGenerator[Client]:
     """In this process, for what does not depend on the way."""
-    async with Recollect(data) as memory, Client(server(fixed(Owner(memory=memory, user="ana")))) as client:
+    async with Hitherto(data) as memory, Client(server(fixed(Owner(memory=memory, user="ana")))) as client:
         yield client
 
 
@@ -104,7 +104,7 @@ async def test_a_session_over_stdio(data: str) -> None:
         told = words(await client.call_tool("context", {"message": "what about Rita?"}))
         assert "My sister Rita plays the cello" in told
         assert "Send Rita the photos" in told
-        (resource,) = (await client.read_resource("recollect://memories")).contents
+        (resource,) = (await client.read_resource("hitherto://memories")).contents
         assert isinstance(resource, TextResourceContents)
         assert resource.text == "- Ana is afraid of geese"
     async with on_stdio(data, "ben") as client:
@@ -115,7 +115,7 @@ async def test_loops_are_listed_and_closed(data: str) -> None:
     async with here(data) as client:
         (loop,) = found(await client.call_tool("open_loops", {}))
         assert (loop["kind"], loop["text"]) == ("promise", "Send Rita the photos")
-        (listed,) = (await client.read_resource("recollect://loops")).contents
+        (listed,) = (await client.read_resource("hitherto://loops")).contents
         assert isinstance(listed, TextResourceContents)
         assert listed.text == "- (promise) Send Rita the photos"
         assert words(await client.call_tool("close_loop", {"id": loop["id"]})) == "done: Send Rita the photos"
@@ -135,7 +135,7 @@ async def test_forgetting_is_for_good(data: str) -> None:
 
 async def test_a_context_can_be_read_as_a_resource(data: str) -> None:
     async with here(data) as client:
-        (context,) = (await client.read_resource("recollect://context/the%20cello")).contents
+        (context,) = (await client.read_resource("hitherto://context/the%20cello")).contents
         assert isinstance(context, TextResourceContents)
         assert "My sister Rita plays the cello" in context.text
 
@@ -145,7 +145,7 @@ async def test_wrong_arguments_are_told_in_words(data: str) -> None:
         for tool, arguments in (("search", {}), ("search", {"query": ""}), ("search", {"query": "x", "limit": 0})):
             assert (await client.call_tool(tool, arguments)).is_error
         with pytest.raises(MCPError):
-            await client.read_resource("recollect://nothing")
+            await client.read_resource("hitherto://nothing")
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def service(data: str, tmp_path: Path) -> Iterator[Server]:
 
 
 async def token(data: str, **options: Any) -> str:
-    async with Recollect(data) as memory:
+    async with Hitherto(data) as memory:
         return (await Keys(memory.catalog, clock=system_clock).create(**options))[1]
 
 
@@ -164,7 +164,7 @@ async def test_over_http_the_key_says_whose_memory_it_is(service: Server, data: 
     async with over_http(service.url, ana) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
         assert found(await client.call_tool("search", {"query": "cello"}))
-        (resource,) = (await client.read_resource("recollect://loops")).contents
+        (resource,) = (await client.read_resource("hitherto://loops")).contents
         assert isinstance(resource, TextResourceContents)
         assert "Rita" in resource.text
     async with over_http(service.url, ben) as client:
@@ -174,14 +174,14 @@ async def test_over_http_the_key_says_whose_memory_it_is(service: Server, data: 
 
 async def test_over_http_a_gateway_acts_for_the_user_it_names(service: Server, data: str) -> None:
     gateway, bens = await token(data), await token(data, user="ben")
-    async with over_http(service.url, gateway, **{"X-Recollect-User": "ana"}) as client:
+    async with over_http(service.url, gateway, **{"X-Hitherto-User": "ana"}) as client:
         assert found(await client.call_tool("search", {"query": "cello"}))
     async with over_http(service.url, gateway) as client:
         asked = await client.call_tool("search", {"query": "cello"})
         assert asked.is_error
         assert "name the user" in words(asked)
     async with httpx.AsyncClient(base_url=service.url) as plain:
-        bearer = {"Authorization": f"Bearer {bens}", "X-Recollect-User": "ana"}
+        bearer = {"Authorization": f"Bearer {bens}", "X-Hitherto-User": "ana"}
         assert (await plain.post("/mcp", headers=bearer, json={})).status_code == httpx.codes.NOT_FOUND
         assert (await plain.post("/mcp", json={})).status_code == httpx.codes.UNAUTHORIZED
 

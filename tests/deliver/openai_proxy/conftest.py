@@ -12,12 +12,12 @@ import pytest
 from openai import AsyncOpenAI
 from pydantic import SecretStr
 
-from recollect import Recollect
-from recollect.deliver.apikeys import Keys
-from recollect.deliver.http import create_app
-from recollect.settings import Settings
-from recollect.testing import FakeClock
-from recollect.types import StoredTurn
+from hitherto import Hitherto
+from hitherto.deliver.apikeys import Keys
+from hitherto.deliver.http import create_app
+from hitherto.settings import Settings
+from hitherto.testing import FakeClock
+from hitherto.types import StoredTurn
 from tests.deliver.openai_proxy.upstream import FakeUpstream, listening
 
 
@@ -27,7 +27,7 @@ class Endpoint:
 
     url: str
     upstream: FakeUpstream
-    memory: Recollect
+    memory: Hitherto
     clock: FakeClock
     keys: Keys
     clients: list[AsyncOpenAI] = field(default_factory=list[AsyncOpenAI])
@@ -60,7 +60,7 @@ async def serving(
     clock = FakeClock()
     async with (
         listening(upstream.app) as there,
-        Recollect(folder / "m", clock=clock, recipe="companion-text") as memory,
+        Hitherto(folder / "m", clock=clock, recipe="companion-text") as memory,
     ):
         settings = Settings(
             rate=0,

@@ -11,10 +11,10 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from recollect import Recollect, ToolCall, ToolReturn
-from recollect.deliver.http import create_app
-from recollect.settings import Settings
-from recollect.testing import chat_faults
+from hitherto import Hitherto, ToolCall, ToolReturn
+from hitherto.deliver.http import create_app
+from hitherto.settings import Settings
+from hitherto.testing import chat_faults
 from tests.deliver.openai_proxy.conftest import Endpoint, serving
 from tests.deliver.openai_proxy.upstream import FakeUpstream
 
@@ -152,7 +152,7 @@ async def test_two_chats_that_take_turns_stay_apart(endpoint: Endpoint) -> None:
 
 async def test_a_conversation_that_is_named_has_a_lane_of_its_own(endpoint: Endpoint) -> None:
     client = await endpoint.client()
-    named = {"X-Recollect-Conversation": "one"}
+    named = {"X-Hitherto-Conversation": "one"}
     await say(client, "in one", extra_headers=named)
     await say(client, "in two", metadata={"conversation_id": "two"})
     await say(client, "again in one", extra_headers=named, metadata={"conversation_id": "two"})
@@ -300,7 +300,7 @@ async def test_whose_memory_it_is(endpoint: Endpoint) -> None:
     assert await endpoint.lines("ana")
     assert await endpoint.lines("ben") == [], "the key's own user comes first"
     _, gateway = await endpoint.keys.create()
-    await say(await endpoint.client(key=gateway, **{"X-Recollect-User": "cid"}), "I am Cid", user="ben")
+    await say(await endpoint.client(key=gateway, **{"X-Hitherto-User": "cid"}), "I am Cid", user="ben")
     assert (await endpoint.lines("cid"))[0] == "user: I am Cid"
     assert await endpoint.lines("ben") == []
     plain = await endpoint.client(key=gateway)
@@ -312,7 +312,7 @@ async def test_whose_memory_it_is(endpoint: Endpoint) -> None:
 
 async def test_a_persona_is_named_by_a_header(endpoint: Endpoint) -> None:
     await endpoint.memory.define_persona("nikita", name="Nikita", text="You are Nikita.")
-    client = await endpoint.client(**{"X-Recollect-Persona": "nikita"})
+    client = await endpoint.client(**{"X-Hitherto-Persona": "nikita"})
     await say(client, "hi")
     assert "You are Nikita." in endpoint.upstream.messages[0]["content"]
     assert {turn.persona for turn in await endpoint.turns()} == {"nikita"}
@@ -397,7 +397,7 @@ async def test_a_store_that_fails_costs_the_memory_and_not_the_answer(endpoint: 
 
 
 async def test_without_an_upstream_there_is_no_endpoint(tmp_path: Path) -> None:
-    async with Recollect(tmp_path / "m") as memory:
+    async with Hitherto(tmp_path / "m") as memory:
         paths = set(create_app(memory, Settings()).openapi()["paths"])
     assert "/v1/turns" in paths
     assert "/v1/chat/completions" not in paths

@@ -7,8 +7,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.deliver.openai_proxy.recognise import Place, Said, along, branch, place
-from recollect.types import StoredTurn
+from hitherto.deliver.openai_proxy.recognise import Place, Said, along, branch, place
+from hitherto.types import StoredTurn
 from tests.assemble.build import turn
 
 

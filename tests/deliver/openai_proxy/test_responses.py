@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recollect import ToolCall, ToolReturn
+from hitherto import ToolCall, ToolReturn
 from tests.deliver.openai_proxy.conftest import Endpoint
 
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pydantic_ai.models
 import pytest
 
-from recollect import Recollect
-from recollect.testing import FakeClock
+from hitherto import Hitherto
+from hitherto.testing import FakeClock
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Recollect]:
-    async with Recollect(store_url, clock=clock, recipe="companion-text") as engine:
+async def memory(store_url: str, clock: FakeClock) -> AsyncIterator[Hitherto]:
+    async with Hitherto(store_url, clock=clock, recipe="companion-text") as engine:
         await engine.define_persona("nikita", name="Nikita", text="You are Nikita, warm and quick.")
         yield engine

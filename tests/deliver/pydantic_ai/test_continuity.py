@@ -8,18 +8,18 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
 
-from recollect import Recollect, Turn
-from recollect.deliver.pydantic_ai import Memory
-from recollect.testing import FakeClock
-from recollect.tokens import MESSAGE, tokenizer
+from hitherto import Hitherto, Turn
+from hitherto.deliver.pydantic_ai import Memory
+from hitherto.testing import FakeClock
+from hitherto.tokens import MESSAGE, tokenizer
 from tests.deliver.pydantic_ai.scripted import Script, calls, spoken, transcript
 
 
-def companion(memory: Recollect, script: Script) -> Agent[object, str]:
+def companion(memory: Hitherto, script: Script) -> Agent[object, str]:
     return Agent(script.model, capabilities=[Memory(memory, user="ana", persona="nikita")])
 
 
-async def talk(memory: Recollect, clock: FakeClock, *, turns: int, words: int = 4) -> None:
+async def talk(memory: Hitherto, clock: FakeClock, *, turns: int, words: int = 4) -> None:
     for number in range(turns):
         role = "user" if number % 2 == 0 else "assistant"
         text = f"{role} {number} " + "word " * words
@@ -28,7 +28,7 @@ async def talk(memory: Recollect, clock: FakeClock, *, turns: int, words: int = 
 
 
 @pytest.mark.req("R1.1", "R1.11")
-async def test_recent_turns_come_as_messages_within_their_budget(memory: Recollect, clock: FakeClock) -> None:
+async def test_recent_turns_come_as_messages_within_their_budget(memory: Hitherto, clock: FakeClock) -> None:
     await talk(memory, clock, turns=120, words=20)
     script = Script()
     await companion(memory, script).run("and now?")
@@ -48,7 +48,7 @@ async def test_recent_turns_come_as_messages_within_their_budget(memory: Recolle
 
 
 @pytest.mark.req("R1.1")
-async def test_tokens_win_over_the_number_of_turns(memory: Recollect, clock: FakeClock) -> None:
+async def test_tokens_win_over_the_number_of_turns(memory: Hitherto, clock: FakeClock) -> None:
     await talk(memory, clock, turns=60, words=200)
     script = Script()
     await companion(memory, script).run("and now?")
@@ -57,7 +57,7 @@ async def test_tokens_win_over_the_number_of_turns(memory: Recollect, clock: Fak
 
 
 @pytest.mark.req("R0.13", "R1.12")
-async def test_the_system_text_is_fresh_and_first_on_every_message(memory: Recollect, clock: FakeClock) -> None:
+async def test_the_system_text_is_fresh_and_first_on_every_message(memory: Hitherto, clock: FakeClock) -> None:
     script = Script()
     agent = companion(memory, script)
     await agent.run("hello")
@@ -100,7 +100,7 @@ async def test_a_system_prompt_is_not_made_again_with_a_history_but_instructions
 
 
 @pytest.mark.req("R1.12", "R0.13")
-async def test_an_agent_with_a_system_prompt_gets_it_fresh_and_in_front(memory: Recollect) -> None:
+async def test_an_agent_with_a_system_prompt_gets_it_fresh_and_in_front(memory: Hitherto) -> None:
     script = Script()
     agent = Agent(script.model, capabilities=[Memory(memory, user="ana")])
     moments = iter(range(10))
@@ -119,7 +119,7 @@ async def test_an_agent_with_a_system_prompt_gets_it_fresh_and_in_front(memory: 
 
 @pytest.mark.req("R1.7")
 @pytest.mark.parametrize("reply", ["yes", "sure", "why?", "lol"])
-async def test_a_short_reply_comes_after_what_it_answers(memory: Recollect, clock: FakeClock, reply: str) -> None:
+async def test_a_short_reply_comes_after_what_it_answers(memory: Hitherto, clock: FakeClock, reply: str) -> None:
     script = Script(["Shall I book the tiny place by the river?", "all right"])
     agent = companion(memory, script)
     await agent.run("dinner on friday?")
@@ -132,7 +132,7 @@ async def test_a_short_reply_comes_after_what_it_answers(memory: Recollect, cloc
 
 
 @pytest.mark.req("R1.7", "R1.8")
-async def test_a_short_reply_after_a_day_still_shows_what_it_answers(memory: Recollect, clock: FakeClock) -> None:
+async def test_a_short_reply_after_a_day_still_shows_what_it_answers(memory: Hitherto, clock: FakeClock) -> None:
     script = Script(["Shall I book the tiny place by the river?", "all right"])
     agent = companion(memory, script)
     await agent.run("dinner on friday?")
@@ -144,7 +144,7 @@ async def test_a_short_reply_after_a_day_still_shows_what_it_answers(memory: Rec
 
 @pytest.mark.req("R1.2", "R1.8")
 @pytest.mark.parametrize("hours", [1, 6, 12])
-async def test_a_return_on_the_same_day_finds_today(memory: Recollect, clock: FakeClock, hours: int) -> None:
+async def test_a_return_on_the_same_day_finds_today(memory: Hitherto, clock: FakeClock, hours: int) -> None:
     await talk(memory, clock, turns=6)
     await memory.add(
         "summary",
@@ -167,7 +167,7 @@ async def test_a_return_on_the_same_day_finds_today(memory: Recollect, clock: Fa
 
 
 @pytest.mark.req("R1.4", "R1.8")
-async def test_days_later_the_last_conversation_is_there(memory: Recollect, clock: FakeClock) -> None:
+async def test_days_later_the_last_conversation_is_there(memory: Hitherto, clock: FakeClock) -> None:
     await talk(memory, clock, turns=6)
     (session,) = await memory.sessions(user="ana")
     await memory.add(
@@ -191,7 +191,7 @@ async def test_days_later_the_last_conversation_is_there(memory: Recollect, cloc
 
 
 @pytest.mark.req("R1.3", "R1.8")
-async def test_open_threads_come_back_and_can_be_closed(memory: Recollect, clock: FakeClock) -> None:
+async def test_open_threads_come_back_and_can_be_closed(memory: Hitherto, clock: FakeClock) -> None:
     for number in range(8):
         await memory.add("loop", user="ana", persona="nikita", kind="promise", text=f"send photo {number}")
         clock.tick(hours=30)
@@ -211,7 +211,7 @@ async def test_open_threads_come_back_and_can_be_closed(memory: Recollect, clock
 
 
 @pytest.mark.req("R1.3")
-async def test_threads_older_than_a_week_come_last(memory: Recollect, clock: FakeClock) -> None:
+async def test_threads_older_than_a_week_come_last(memory: Hitherto, clock: FakeClock) -> None:
     await memory.add("loop", user="ana", persona="nikita", text="old thread")
     clock.tick(days=8)
     await memory.add("loop", user="ana", persona="nikita", text="new thread")
@@ -222,7 +222,7 @@ async def test_threads_older_than_a_week_come_last(memory: Recollect, clock: Fak
 
 
 @pytest.mark.req("R1.6")
-async def test_the_snapshot_logs_what_was_sent(memory: Recollect, clock: FakeClock) -> None:
+async def test_the_snapshot_logs_what_was_sent(memory: Hitherto, clock: FakeClock) -> None:
     await talk(memory, clock, turns=10)
     await memory.add("loop", user="ana", persona="nikita", text="ask about the commute")
     script = Script()
@@ -238,7 +238,7 @@ async def test_the_snapshot_logs_what_was_sent(memory: Recollect, clock: FakeClo
 
 
 @pytest.mark.req("R1.5", "R1.11")
-async def test_everything_together_stays_under_the_cap(memory: Recollect, clock: FakeClock) -> None:
+async def test_everything_together_stays_under_the_cap(memory: Hitherto, clock: FakeClock) -> None:
     await talk(memory, clock, turns=80, words=60)
     for number in range(30):
         await memory.remember(user="ana", text=f"fact {number} " + "about many things " * 40, pinned=True)
@@ -259,7 +259,7 @@ async def test_everything_together_stays_under_the_cap(memory: Recollect, clock:
     assert trim == "companion-text"
 
 
-async def test_a_history_of_the_callers_own_is_left_alone(memory: Recollect) -> None:
+async def test_a_history_of_the_callers_own_is_left_alone(memory: Hitherto) -> None:
     script = Script()
     agent = companion(memory, script)
     await agent.run("recorded before")
@@ -272,7 +272,7 @@ async def test_a_history_of_the_callers_own_is_left_alone(memory: Recollect) -> 
     assert texts == ["recorded before", "all right", "now", "all right"]
 
 
-async def test_lanes_and_users_of_one_agent_stay_apart(memory: Recollect) -> None:
+async def test_lanes_and_users_of_one_agent_stay_apart(memory: Hitherto) -> None:
     script = Script(["noted"])
     agent = Agent(
         script.model,
@@ -288,7 +288,7 @@ async def test_lanes_and_users_of_one_agent_stay_apart(memory: Recollect) -> Non
     assert "ana's secret" in script.told()
 
 
-async def test_time_between_two_runs_is_told(memory: Recollect, clock: FakeClock) -> None:
+async def test_time_between_two_runs_is_told(memory: Hitherto, clock: FakeClock) -> None:
     script = Script()
     agent = companion(memory, script)
     await agent.run("hi")

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from pydantic_ai import Agent
 
-from recollect import Recollect, Turn
-from recollect.store import nouns
-from recollect.store.base import RecordList
-from recollect.types import Progress
+from hitherto import Hitherto, Turn
+from hitherto.store import nouns
+from hitherto.store.base import RecordList
+from hitherto.types import Progress
 from tests.deliver.pydantic_ai.scripted import Script, calls, transcript
 
 pytest.importorskip(
@@ -20,15 +20,15 @@ pytest.importorskip(
 from pydantic_ai.conversation import Conversation, ConversationTypeAdapter
 from pydantic_ai.conversation_store import ConversationConflict
 
-from recollect.deliver.pydantic_ai import Conversations
+from hitherto.deliver.pydantic_ai import Conversations
 
 
 @pytest.fixture
-def conversations(memory: Recollect) -> Conversations:
+def conversations(memory: Hitherto) -> Conversations:
     return Conversations(memory, user="ana")
 
 
-async def test_a_conversation_goes_on_where_it_was_saved(conversations: Conversations, memory: Recollect) -> None:
+async def test_a_conversation_goes_on_where_it_was_saved(conversations: Conversations, memory: Hitherto) -> None:
     script = Script([calls(("look", '{"at": "it"}', "a")), "seen", "as I said"])
     agent = Agent(script.model, instructions="Assembled for one request.")
 
@@ -100,7 +100,7 @@ async def test_branches_and_forks(conversations: Conversations) -> None:
     assert await conversations.load("d") is not None
 
 
-async def test_a_message_of_an_unknown_kind_costs_only_itself(conversations: Conversations, memory: Recollect) -> None:
+async def test_a_message_of_an_unknown_kind_costs_only_itself(conversations: Conversations, memory: Hitherto) -> None:
     agent = Agent(Script(["answer"]).model)
     await conversations.save(await agent.run("one", conversation=Conversation(conversation_id="c")))
     store = memory._user("ana")  # pyright: ignore[reportPrivateUsage] -- spoils what is stored
@@ -114,7 +114,7 @@ async def test_a_message_of_an_unknown_kind_costs_only_itself(conversations: Con
     assert transcript(loaded.messages) == "user: one"
 
 
-async def test_scopes_and_users_are_apart(conversations: Conversations, memory: Recollect) -> None:
+async def test_scopes_and_users_are_apart(conversations: Conversations, memory: Hitherto) -> None:
     agent = Agent(Script().model)
     result = await agent.run("one", conversation=Conversation(conversation_id="c"))
     await conversations.save(result, scope="web")
@@ -127,7 +127,7 @@ async def test_scopes_and_users_are_apart(conversations: Conversations, memory: 
         await conversations.save(stale)
 
 
-async def test_turns_are_left_to_the_memory_when_there_is_one(memory: Recollect) -> None:
+async def test_turns_are_left_to_the_memory_when_there_is_one(memory: Hitherto) -> None:
     quiet = Conversations(memory, user="ana", turns=False)
     await quiet.save(await Agent(Script().model).run("one", conversation=Conversation(conversation_id="c")))
     assert await memory.turns(user="ana") == []
@@ -138,7 +138,7 @@ async def test_turns_are_left_to_the_memory_when_there_is_one(memory: Recollect)
 
 @pytest.mark.parametrize("turns", [True, False], ids=["recorded", "recorded by others"])
 async def test_a_forgotten_message_leaves_a_gap_that_the_conversation_goes_on_behind(
-    memory: Recollect, turns: bool
+    memory: Hitherto, turns: bool
 ) -> None:
     store = Conversations(memory, user="ana", turns=turns)
     script = Script(["hi", "noted", "so?", "and on"])
@@ -166,7 +166,7 @@ async def test_a_forgotten_message_leaves_a_gap_that_the_conversation_goes_on_be
 
 
 async def test_a_conversation_whose_newest_message_was_forgotten_goes_on(
-    conversations: Conversations, memory: Recollect
+    conversations: Conversations, memory: Hitherto
 ) -> None:
     agent = Agent(Script(["my sister is called Zanzibar", "and on"]).model)
     await conversations.save(await agent.run("hello", conversation=Conversation(conversation_id="c")))

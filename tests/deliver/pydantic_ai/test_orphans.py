@@ -7,13 +7,13 @@ from random import Random
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart, repair_messages
 
-from recollect.assemble.candidate import Desk
-from recollect.assemble.exchange import messages
-from recollect.assemble.history import Past
-from recollect.assemble.recipe_book import load
-from recollect.deliver.pydantic_ai.loading import loaded
-from recollect.testing import chat_faults
-from recollect.types import Json, Part, Role, StoredTurn, Thinking, ToolCall, ToolReturn
+from hitherto.assemble.candidate import Desk
+from hitherto.assemble.exchange import messages
+from hitherto.assemble.history import Past
+from hitherto.assemble.recipe_book import load
+from hitherto.deliver.pydantic_ai.loading import loaded
+from hitherto.testing import chat_faults
+from hitherto.types import Json, Part, Role, StoredTurn, Thinking, ToolCall, ToolReturn
 from tests import effort
 from tests.assemble.build import O200K, made, material, turn
 

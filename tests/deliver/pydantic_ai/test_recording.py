@@ -21,18 +21,18 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.usage import UsageLimits
 
-from recollect import Recollect, ToolCall, ToolReturn
-from recollect.deliver.pydantic_ai import Memory
-from recollect.testing import FakeClock
-from recollect.types import Media, StoredTurn, Thinking
+from hitherto import Hitherto, ToolCall, ToolReturn
+from hitherto.deliver.pydantic_ai import Memory
+from hitherto.testing import FakeClock
+from hitherto.types import Media, StoredTurn, Thinking
 from tests.deliver.pydantic_ai.scripted import Script, calls
 
 
-def remembering(memory: Recollect, script: Script) -> Agent[object, str]:
+def remembering(memory: Hitherto, script: Script) -> Agent[object, str]:
     return Agent(script.model, capabilities=[Memory(memory, user="ana")])
 
 
-async def recorded(memory: Recollect) -> list[StoredTurn]:
+async def recorded(memory: Hitherto) -> list[StoredTurn]:
     return await memory.turns(user="ana")
 
 
@@ -41,7 +41,7 @@ def lines(turns: list[StoredTurn]) -> list[str]:
 
 
 @pytest.mark.req("R1.1")
-async def test_a_run_leaves_its_new_messages_and_nothing_assembled(memory: Recollect) -> None:
+async def test_a_run_leaves_its_new_messages_and_nothing_assembled(memory: Hitherto) -> None:
     script = Script(["first answer", "second answer"])
     agent = remembering(memory, script)
     await agent.run("first")
@@ -58,7 +58,7 @@ async def test_a_run_leaves_its_new_messages_and_nothing_assembled(memory: Recol
 
 
 @pytest.mark.req("R1.1")
-async def test_tools_called_side_by_side_are_kept_in_pairs(memory: Recollect) -> None:
+async def test_tools_called_side_by_side_are_kept_in_pairs(memory: Hitherto) -> None:
     script = Script(
         [
             calls(("weather", '{"city": "Oslo"}', "a"), ("weather", '{"city": "Rome"}', "b")),
@@ -93,7 +93,7 @@ async def test_tools_called_side_by_side_are_kept_in_pairs(memory: Recollect) ->
     ]
 
 
-async def test_a_retried_tool_is_kept_with_what_it_was_told(memory: Recollect) -> None:
+async def test_a_retried_tool_is_kept_with_what_it_was_told(memory: Hitherto) -> None:
     script = Script([calls(("book", '{"day": 32}', "a")), calls(("book", '{"day": 3}', "b")), "booked"])
     agent = remembering(memory, script)
 
@@ -111,7 +111,7 @@ async def test_a_retried_tool_is_kept_with_what_it_was_told(memory: Recollect) -
     assert "there is no such day" in first.content
 
 
-async def test_an_answer_that_was_rejected_is_not_what_was_said(memory: Recollect) -> None:
+async def test_an_answer_that_was_rejected_is_not_what_was_said(memory: Hitherto) -> None:
     script = Script(["bad", "good", "more"])
     agent = remembering(memory, script)
 
@@ -129,7 +129,7 @@ async def test_an_answer_that_was_rejected_is_not_what_was_said(memory: Recollec
     assert "bad" not in script.told().splitlines()
 
 
-async def test_reasoning_is_kept_in_the_log_and_not_sent_again(memory: Recollect) -> None:
+async def test_reasoning_is_kept_in_the_log_and_not_sent_again(memory: Hitherto) -> None:
     thoughtful = ModelResponse(parts=[ThinkingPart("she likes tea"), TextPart("tea?")])
     script = Script([thoughtful, "ok"])
     agent = remembering(memory, script)
@@ -145,7 +145,7 @@ class Plan(BaseModel):
     day: str
 
 
-async def test_structured_output_is_recorded_as_the_answer(memory: Recollect) -> None:
+async def test_structured_output_is_recorded_as_the_answer(memory: Hitherto) -> None:
     args = '{"place": "Oslo", "day": "Friday"}'
     script = Script([calls(("final_result", args, "f"))])
     agent: Agent[object, Plan] = Agent(script.model, output_type=Plan, capabilities=[Memory(memory, user="ana")])
@@ -156,14 +156,14 @@ async def test_structured_output_is_recorded_as_the_answer(memory: Recollect) ->
     assert script.told().splitlines()[-2:] == [f"assistant: {args}", "user: why?"]
 
 
-async def test_structured_output_can_be_put_into_words(memory: Recollect) -> None:
+async def test_structured_output_can_be_put_into_words(memory: Hitherto) -> None:
     script = Script([calls(("final_result", '{"place": "Oslo", "day": "Friday"}', "f"))])
     words = Memory[object](memory, user="ana", answer=lambda plan: f"{plan.place} on {plan.day}")
     await Agent(script.model, output_type=Plan, capabilities=[words]).run("where to?")
     assert lines(await recorded(memory))[-1] == "assistant: Oslo on Friday"
 
 
-async def test_a_run_that_fails_leaves_what_was_said_until_then(memory: Recollect) -> None:
+async def test_a_run_that_fails_leaves_what_was_said_until_then(memory: Hitherto) -> None:
     script = Script([calls(("look", "{}", "a")), RuntimeError("the provider is down"), "back"])
     agent = remembering(memory, script)
 
@@ -184,14 +184,14 @@ async def test_a_run_that_fails_leaves_what_was_said_until_then(memory: Recollec
     ]
 
 
-async def test_a_run_that_never_reached_the_model_leaves_the_prompt(memory: Recollect) -> None:
+async def test_a_run_that_never_reached_the_model_leaves_the_prompt(memory: Hitherto) -> None:
     script = Script()
     with pytest.raises(UsageLimitExceeded):
         await remembering(memory, script).run("hello", usage_limits=UsageLimits(request_limit=0))
     assert lines(await recorded(memory)) == ["user: hello"]
 
 
-async def test_an_exhausted_tool_leaves_a_history_that_can_go_on(memory: Recollect) -> None:
+async def test_an_exhausted_tool_leaves_a_history_that_can_go_on(memory: Hitherto) -> None:
     script = Script([calls(("broken", "{}", "a"))] * 4 + ["never mind"])
     agent = remembering(memory, script)
 
@@ -208,7 +208,7 @@ async def test_an_exhausted_tool_leaves_a_history_that_can_go_on(memory: Recolle
     assert called == script.told().count("tool broken")
 
 
-async def test_a_cancelled_run_leaves_the_prompt_and_the_tools(memory: Recollect) -> None:
+async def test_a_cancelled_run_leaves_the_prompt_and_the_tools(memory: Hitherto) -> None:
     script = Script([calls(("slow", "{}", "a"), ("fast", "{}", "b"))])
     agent = remembering(memory, script)
     running = asyncio.Event()
@@ -240,7 +240,7 @@ async def test_a_cancelled_run_leaves_the_prompt_and_the_tools(memory: Recollect
     ), "a call that was never answered is not shown"
 
 
-async def test_a_stream_is_recorded_when_it_ends(memory: Recollect) -> None:
+async def test_a_stream_is_recorded_when_it_ends(memory: Hitherto) -> None:
     script = Script(["one two three"])
     async with remembering(memory, script).run_stream("count") as stream:
         said = [text async for text in stream.stream_text(delta=True, debounce_by=None)]
@@ -248,7 +248,7 @@ async def test_a_stream_is_recorded_when_it_ends(memory: Recollect) -> None:
     assert lines(await recorded(memory)) == ["user: count", "assistant: one two three"]
 
 
-async def test_an_abandoned_stream_leaves_what_was_heard(memory: Recollect) -> None:
+async def test_an_abandoned_stream_leaves_what_was_heard(memory: Hitherto) -> None:
     script = Script(["one two three four"], hang_after=3)
     async with remembering(memory, script).run_stream("count") as stream:
         async for text in stream.stream_text(delta=True, debounce_by=None):
@@ -257,7 +257,7 @@ async def test_an_abandoned_stream_leaves_what_was_heard(memory: Recollect) -> N
     assert lines(await recorded(memory)) == ["user: count", "assistant: one two three"]
 
 
-async def test_a_stream_that_is_cancelled_leaves_the_prompt(memory: Recollect) -> None:
+async def test_a_stream_that_is_cancelled_leaves_the_prompt(memory: Hitherto) -> None:
     script = Script(["one two three four"], hang_after=2)
 
     async def listen() -> None:
@@ -276,7 +276,7 @@ async def test_a_stream_that_is_cancelled_leaves_the_prompt(memory: Recollect) -
     assert turns[1:] in ([], ["assistant: one two"])
 
 
-async def test_stream_events_and_iteration_are_recorded_alike(memory: Recollect) -> None:
+async def test_stream_events_and_iteration_are_recorded_alike(memory: Hitherto) -> None:
     script = Script(["one", "two"])
     agent = remembering(memory, script)
     async with agent.run_stream_events("first") as events:
@@ -288,7 +288,7 @@ async def test_stream_events_and_iteration_are_recorded_alike(memory: Recollect)
     assert lines(await recorded(memory)) == ["user: first", "assistant: one", "user: second", "assistant: two"]
 
 
-async def test_images_are_kept_as_references_and_shown_as_words(memory: Recollect) -> None:
+async def test_images_are_kept_as_references_and_shown_as_words(memory: Hitherto) -> None:
     script = Script(["a cat", "yes"])
     agent = remembering(memory, script)
     await agent.run(
@@ -303,7 +303,7 @@ async def test_images_are_kept_as_references_and_shown_as_words(memory: Recollec
     assert "<image-url>" not in script.told()
 
 
-async def test_the_application_can_keep_attachments(memory: Recollect, tmp_path: Path) -> None:
+async def test_the_application_can_keep_attachments(memory: Hitherto, tmp_path: Path) -> None:
     def keep(item: BinaryContent) -> str:
         (tmp_path / "kept.png").write_bytes(item.data)
         return "file:kept.png"
@@ -315,7 +315,7 @@ async def test_the_application_can_keep_attachments(memory: Recollect, tmp_path:
     assert (tmp_path / "kept.png").read_bytes() == b"\x89PNG"
 
 
-async def test_concurrent_runs_of_one_user_lose_and_mix_nothing(memory: Recollect) -> None:
+async def test_concurrent_runs_of_one_user_lose_and_mix_nothing(memory: Hitherto) -> None:
     async def answer(number: int) -> None:
         script = Script([calls(("think", f'{{"n": {number}}}', "same-id")), f"answer {number}"])
         agent = remembering(memory, script)
@@ -339,13 +339,13 @@ async def test_concurrent_runs_of_one_user_lose_and_mix_nothing(memory: Recollec
         assert (made.args, given.content) == (f'{{"n": {number}}}', f"thought {number}")
 
 
-async def test_text_that_no_store_takes_is_recorded_without_the_rest(memory: Recollect) -> None:
+async def test_text_that_no_store_takes_is_recorded_without_the_rest(memory: Hitherto) -> None:
     script = Script(["fine\x00"])
     await remembering(memory, script).run("a\x00b \ud83d")
     assert lines(await recorded(memory)) == ["user: ab ?", "assistant: fine"]
 
 
-async def test_a_prompt_without_words_is_answered(memory: Recollect) -> None:
+async def test_a_prompt_without_words_is_answered(memory: Hitherto) -> None:
     script = Script()
     assert (await remembering(memory, script).run("")).output == "all right"
     assert lines(await recorded(memory)) == ["assistant: all right"]
@@ -356,13 +356,13 @@ async def test_a_broken_store_costs_the_memory_and_not_the_conversation(
     tmp_path: Path, clock: FakeClock, caplog: pytest.LogCaptureFixture, rng: Random
 ) -> None:
     folder = tmp_path / "memories"
-    async with Recollect(folder, clock=clock, recipe="companion-text") as engine:
+    async with Hitherto(folder, clock=clock, recipe="companion-text") as engine:
         await remembering(engine, Script()).run("hello")
     for file in folder.rglob("*"):
         if file.is_file() and file.suffix != ".lock" and "catalog" not in file.name:
             file.write_bytes(rng.randbytes(max(8192, file.stat().st_size)))
     script = Script()
-    async with Recollect(folder, clock=clock, recipe="companion-text") as engine:
+    async with Hitherto(folder, clock=clock, recipe="companion-text") as engine:
         capability = Memory[object](engine, user="ana")
         with caplog.at_level(logging.WARNING):
             result = await Agent(script.model, capabilities=[capability]).run("are you there?")
@@ -372,7 +372,7 @@ async def test_a_broken_store_costs_the_memory_and_not_the_conversation(
     assert any("not recorded" in record.message for record in caplog.records)
 
 
-async def test_calls_with_arguments_that_are_no_json_are_kept(memory: Recollect) -> None:
+async def test_calls_with_arguments_that_are_no_json_are_kept(memory: Hitherto) -> None:
     script = Script([ModelResponse(parts=[ToolCallPart("look", "{not json", "a")]), "sorry", "again"])
     agent = remembering(memory, script)
 

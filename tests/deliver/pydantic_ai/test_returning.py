@@ -9,9 +9,9 @@ import pytest
 from pydantic_ai import Agent
 
 from bench.returning import Sitting, returns
-from recollect import Recollect
-from recollect.deliver.pydantic_ai import Memory
-from recollect.testing import START, FakeClock
+from hitherto import Hitherto
+from hitherto.deliver.pydantic_ai import Memory
+from hitherto.testing import START, FakeClock
 from tests.deliver.pydantic_ai.scripted import Script
 
 TALKS = (
@@ -36,7 +36,7 @@ async def test_nine_of_ten_returns_hold_the_right_callback(tmp_path: Path, gap: 
     """Through a real agent. The greeting itself says nothing, so the callback can only come from the memory."""
     clock = FakeClock()
     right = 0
-    async with Recollect(tmp_path / "m", clock=clock, recipe="companion-text") as memory:
+    async with Hitherto(tmp_path / "m", clock=clock, recipe="companion-text") as memory:
         for number, (first, question, answer) in enumerate(TALKS):
             script = Script(["Welcome back!", question, "I see."])
             agent = Agent(script.model, capabilities=[Memory[object](memory, user="ana", persona="nikita")])
@@ -68,7 +68,7 @@ async def test_the_bench_counts_the_same_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("R1.14", "R1.2")
-async def test_today_is_summed_up_after_every_session_of_the_day(memory: Recollect, clock: FakeClock) -> None:
+async def test_today_is_summed_up_after_every_session_of_the_day(memory: Hitherto, clock: FakeClock) -> None:
     script = Script(["Tell me more."])
     agent = Agent(script.model, capabilities=[Memory[object](memory, user="ana", persona="nikita")])
     covered = 0

@@ -27,7 +27,7 @@ def lowest() -> str:
 
 def _outside() -> dict[str, str]:
     """The environment without what this run of the tests has put there for itself."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("RECOLLECT_", "PYTEST_"))}
+    return {name: value for name, value in os.environ.items() if not name.startswith(("HITHERTO_", "PYTEST_"))}
 
 
 def test_the_installed_version_is_a_supported_one() -> None:

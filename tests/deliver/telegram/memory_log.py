@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from recollect.errors import Conflict, NotFound
-from recollect.types import StoredTurn, Turn
+from hitherto.errors import Conflict, NotFound
+from hitherto.types import StoredTurn, Turn
 
 COMPARED = ("role", "text", "persona", "lane", "conversation", "speaker", "reply_to")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.deliver.telegram import Bot
+from hitherto.deliver.telegram import Bot
 
 BOT = Bot(id=900, username="nikita_bot", persona="nikita")
 CHAT = -1_001_234

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from recollect.deliver.telegram import Bot, Edited, Posted, Telegram
-from recollect.errors import Conflict
+from hitherto.deliver.telegram import Bot, Edited, Posted, Telegram
+from hitherto.errors import Conflict
 from tests.deliver.telegram.memory_log import MemoryLog
 
 BOT = Bot(id=900, username="nikita_bot", persona="nikita")

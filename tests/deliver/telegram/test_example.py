@@ -8,7 +8,7 @@ import pytest
 
 from examples import telegram_bot
 from examples.telegram_bot import BotApi
-from recollect import Recollect
+from hitherto import Hitherto
 from tests.deliver.telegram.fake_bot_api import TOKEN, FakeBotApi, serving
 
 ANA = {"id": 42, "is_bot": False, "first_name": "Ana"}
@@ -46,7 +46,7 @@ async def served(api: FakeBotApi, folder: Path) -> None:
     def going_on() -> bool:
         return next(rounds, None) is not None and api.confirmed <= api.updates[-1]["update_id"]
 
-    async with Recollect(folder) as memory:
+    async with Hitherto(folder) as memory:
         await telegram_bot.serve(BotApi(TOKEN, api.base), memory, going_on=going_on)
 
 
@@ -65,7 +65,7 @@ async def test_it_answers_in_the_lane_it_was_asked_in_and_remembers_its_answer(
     assert telegram.sent[1]["message_thread_id"] == 5
     assert "no bot needed here" in telegram.sent[1]["text"]
     assert "Acme" not in telegram.sent[1]["text"]
-    async with Recollect(tmp_path) as memory:
+    async with Hitherto(tmp_path) as memory:
         turns = await memory.turns(user="telegram:chat:-1002", lane="topic:-1002:5")
         assert [turn.role for turn in turns] == ["user", "user", "assistant"]
         assert turns[-1].snapshot is not None
@@ -78,7 +78,7 @@ async def test_a_restart_that_sees_old_updates_again_records_nothing_twice(
     await served(telegram, tmp_path)
     telegram.confirmed = 0
     await served(telegram, tmp_path)
-    async with Recollect(tmp_path) as memory:
+    async with Hitherto(tmp_path) as memory:
         turns = await memory.turns(user="telegram:user:42")
     assert [turn.text for turn in turns if turn.role == "user"] == ["hello"]
 

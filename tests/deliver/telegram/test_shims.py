@@ -3,7 +3,7 @@
 import pytest
 import telegram
 
-from recollect.deliver.telegram import Posted, from_aiogram, from_python_telegram_bot, read
+from hitherto.deliver.telegram import Posted, from_aiogram, from_python_telegram_bot, read
 from tests.deliver.telegram.test_updates import BOT, CASES, facts
 
 CONTENT = [case for case in CASES if case["expect"]["event"] in {"Posted", "Edited", "Migrated"}]

@@ -4,8 +4,8 @@ turn.
 
 import pytest
 
-from recollect.deliver.telegram import Posted, Telegram
-from recollect.ingest.focus import anchor
+from hitherto.deliver.telegram import Posted, Telegram
+from hitherto.ingest.focus import anchor
 from tests.deliver.telegram.memory_log import MemoryLog
 from tests.deliver.telegram.simulation import BOT, CHAT, Step, simulate
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.deliver.telegram import Bot, Deleted, Edited, Event, Posted, read, sent
-from recollect.types import Media
+from hitherto.deliver.telegram import Bot, Deleted, Edited, Event, Posted, read, sent
+from hitherto.types import Media
 
 BOT = Bot(id=900, username="nikita_bot", persona="nikita")
 CASES = [

@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.deliver.telegram import Seen, check_secret, is_from_telegram, update_key
-from recollect.errors import InvalidInput
+from hitherto.deliver.telegram import Seen, check_secret, is_from_telegram, update_key
+from hitherto.errors import InvalidInput
 
 
 def test_only_our_secret_opens() -> None:

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.assemble.render import blocks
-from recollect.assemble.titles import NOTICE
-from recollect.deliver.voice import elevenlabs, lookups, retell, vapi
-from recollect.deliver.voice.calls import Call, Utterance
-from recollect.deliver.voice.lookups import TOOL, Allowance
-from recollect.types import Hit, ToolCall, ToolReturn
+from hitherto.assemble.render import blocks
+from hitherto.assemble.titles import NOTICE
+from hitherto.deliver.voice import elevenlabs, lookups, retell, vapi
+from hitherto.deliver.voice.calls import Call, Utterance
+from hitherto.deliver.voice.lookups import TOOL, Allowance
+from hitherto.types import Hit, ToolCall, ToolReturn
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 NUMBER = "+49301234567"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.deliver.voice import Spoken, elevenlabs, prompts, retell, turns, vapi
-from recollect.errors import InvalidInput
-from recollect.types import ToolCall, ToolReturn
+from hitherto.deliver.voice import Spoken, elevenlabs, prompts, retell, turns, vapi
+from hitherto.errors import InvalidInput
+from hitherto.types import ToolCall, ToolReturn
 
 BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 STAMP = int(BEGAN.timestamp())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.deliver.voice.prompts import CachedPrompt, deliver, dump, load, unknown, without
+from hitherto.deliver.voice.prompts import CachedPrompt, deliver, dump, load, unknown, without
 
 NOON = datetime(2026, 3, 2, 11, 0, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 3, 2, 23, 0, tzinfo=UTC)

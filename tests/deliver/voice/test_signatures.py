@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.deliver.voice import signatures
+from hitherto.deliver.voice import signatures
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BODY = b'{"type":"post_call_transcription"}'

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.process.llm.asking import Asker, Limits, ModelFailed
-from recollect.process.llm.extractor import Found
-from recollect.process.services import GIVES_UP
-from recollect.testing import FakeClock
+from hitherto import Hitherto, Turn
+from hitherto.process.llm.asking import Asker, Limits, ModelFailed
+from hitherto.process.llm.extractor import Found
+from hitherto.process.services import GIVES_UP
+from hitherto.testing import FakeClock
 from tests.process.llm.provider import BAD, Mood, running
 
 QUICK, PATIENT = Limits(seconds=0.5), Limits(seconds=30)
@@ -31,7 +31,7 @@ async def test_the_step_waits_then_rules_take_over_and_the_model_is_asked_again(
     clock = FakeClock()
     async with running() as provider:
         model = Asker(provider.url, Limits(seconds=0.2))
-        async with Recollect(tmp_path / "m", clock=clock, model=model) as memory:
+        async with Hitherto(tmp_path / "m", clock=clock, model=model) as memory:
             await memory.record(Turn("ana", "user", "I love tea."))
             provider.mood = mood
             settled = (await memory.settle(user="ana"))["ana"]
@@ -61,7 +61,7 @@ async def test_the_step_waits_then_rules_take_over_and_the_model_is_asked_again(
 async def test_the_second_model_answers_when_the_first_does_not(tmp_path: Path) -> None:
     async with running() as broken, running() as well:
         broken.mood = "503"
-        async with Recollect(tmp_path / "m", model=[broken.url, well.url]) as memory:
+        async with Hitherto(tmp_path / "m", model=[broken.url, well.url]) as memory:
             await memory.record(Turn("ana", "user", "I love tea."))
             await memory.settle(user="ana")
             assert [m.text for m in await memory.memories(user="ana")] == ["Likes tea"]
@@ -72,7 +72,7 @@ async def test_the_second_model_answers_when_the_first_does_not(tmp_path: Path) 
 async def test_a_hanging_provider_holds_up_neither_record_nor_context(tmp_path: Path) -> None:
     async with running() as provider:
         provider.mood = "hang"
-        async with Recollect(tmp_path / "m", model=Asker(provider.url, Limits(seconds=5))) as memory:
+        async with Hitherto(tmp_path / "m", model=Asker(provider.url, Limits(seconds=5))) as memory:
             await memory.record(Turn("ana", "user", "I love tea."))
             work = asyncio.create_task(memory.settle(user="ana"))
             await provider.began.wait()
@@ -86,7 +86,7 @@ async def test_a_hanging_provider_holds_up_neither_record_nor_context(tmp_path: 
 
 
 async def test_a_secret_never_reaches_the_provider(tmp_path: Path) -> None:
-    async with running() as provider, Recollect(tmp_path / "m", model=provider.url) as memory:
+    async with running() as provider, Hitherto(tmp_path / "m", model=provider.url) as memory:
         await memory.record(Turn("ana", "user", "My password is otterLemon42, remember it."))
         await memory.settle(user="ana")
         assert provider.prompts

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.process.candidates import Candidate, Extraction, Said
-from recollect.process.rules.extracting import extract
-from recollect.types import Role
+from hitherto.process.candidates import Candidate, Extraction, Said
+from hitherto.process.rules.extracting import extract
+from hitherto.types import Role
 
 NOW = datetime(2024, 5, 15, 10, 30, tzinfo=UTC)  # a Wednesday
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.embed.base import MEANINGS, Calibration, Purpose, calibrate
-from recollect.recall.embed.static import static_embedder
-from recollect.recall.embed.topics import TOPICS
-from recollect.recall.vectors import Vectors
+from hitherto.recall.embed.base import MEANINGS, Calibration, Purpose, calibrate
+from hitherto.recall.embed.static import static_embedder
+from hitherto.recall.embed.topics import TOPICS
+from hitherto.recall.vectors import Vectors
 
 
 @pytest.mark.req("R2.5")

@@ -6,8 +6,8 @@ import pytest
 pytest.importorskip("onnxruntime", reason="the [onnx] extra is not installed")
 pytest.importorskip("tokenizers", reason="the [onnx] extra is not installed")
 
-from recollect.recall.embed.base import calibrate
-from recollect.recall.embed.onnx import PRESETS, OnnxEmbedder, carried, onnx_embedder
+from hitherto.recall.embed.base import calibrate
+from hitherto.recall.embed.onnx import PRESETS, OnnxEmbedder, carried, onnx_embedder
 
 CARRIED = [name for name in PRESETS if carried(name)]
 

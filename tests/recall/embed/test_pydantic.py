@@ -11,11 +11,11 @@ from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult, EmbeddingSet
 from pydantic_ai.embeddings.result import EmbedInputType
 from pydantic_ai.exceptions import ModelAPIError
 
-from recollect import Recollect, Turn
-from recollect.errors import ServiceError
-from recollect.recall.embed import open_embedder
-from recollect.recall.embed.pydantic import PydanticEmbedder
-from recollect.recall.embed.static import static_embedder
+from hitherto import Hitherto, Turn
+from hitherto.errors import ServiceError
+from hitherto.recall.embed import open_embedder
+from hitherto.recall.embed.pydantic import PydanticEmbedder
+from hitherto.recall.embed.static import static_embedder
 
 
 class Local(EmbeddingModel):
@@ -65,7 +65,7 @@ def test_a_name_that_no_provider_has_is_a_clear_error() -> None:
 
 async def test_recall_works_with_it_and_without_it(tmp_path: Path) -> None:
     model = Local()
-    async with Recollect(tmp_path, embedder=PydanticEmbedder(model, deadline=0.2)) as memory:
+    async with Hitherto(tmp_path, embedder=PydanticEmbedder(model, deadline=0.2)) as memory:
         await memory.record([Turn(user="ana", role="user", text=f"Lea moved to Lisbon, part {n}") for n in range(3)])
         await memory.reindex(user="ana")
         assert "dense" in (await memory.search(user="ana", query="Where is Lea?"))[0].parts
@@ -79,12 +79,12 @@ async def test_recall_works_with_it_and_without_it(tmp_path: Path) -> None:
 
 @pytest.mark.req("R2.5")
 async def test_a_model_of_another_size_is_no_error_and_a_reindex_brings_its_vectors(tmp_path: Path) -> None:
-    async with Recollect(tmp_path, embedder=PydanticEmbedder(Local())) as memory:
+    async with Hitherto(tmp_path, embedder=PydanticEmbedder(Local())) as memory:
         await memory.record([Turn(user="ana", role="user", text=f"Lea moved to Lisbon, part {n}") for n in range(3)])
         await memory.reindex()
     smaller = Local()
     smaller.dimension = 64
-    async with Recollect(tmp_path, embedder=PydanticEmbedder(smaller)) as memory:
+    async with Hitherto(tmp_path, embedder=PydanticEmbedder(smaller)) as memory:
         hits = await memory.search(user="ana", query="Where is Lea?")
         assert len(hits) == 3
         assert all("dense" not in hit.parts for hit in hits)
@@ -94,7 +94,7 @@ async def test_a_model_of_another_size_is_no_error_and_a_reindex_brings_its_vect
 
 async def test_a_model_that_changes_its_size_at_run_time_leaves_full_text(tmp_path: Path) -> None:
     model = Local()
-    async with Recollect(tmp_path, embedder=PydanticEmbedder(model)) as memory:
+    async with Hitherto(tmp_path, embedder=PydanticEmbedder(model)) as memory:
         await memory.record(Turn(user="ana", role="user", text="Lea moved to Lisbon"))
         await memory.reindex()
         await memory.search(user="ana", query="Where is Tom?")
@@ -105,7 +105,7 @@ async def test_a_model_that_changes_its_size_at_run_time_leaves_full_text(tmp_pa
 
 
 async def test_one_that_tells_no_texts_apart_leaves_full_text_to_decide(tmp_path: Path) -> None:
-    async with Recollect(tmp_path, embedder=PydanticEmbedder(TestEmbeddingModel())) as memory:
+    async with Hitherto(tmp_path, embedder=PydanticEmbedder(TestEmbeddingModel())) as memory:
         ids = await memory.record(
             [Turn(user="ana", role="user", text=text) for text in ("Lea moved to Lisbon", "The fern is dry", "Rain")]
         )

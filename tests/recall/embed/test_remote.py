@@ -10,10 +10,10 @@ from threading import Thread
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.errors import ServiceError
-from recollect.recall.embed import open_embedder
-from recollect.recall.embed.static import static_embedder
+from hitherto import Hitherto, Turn
+from hitherto.errors import ServiceError
+from hitherto.recall.embed import open_embedder
+from hitherto.recall.embed.static import static_embedder
 
 
 class Endpoint(HTTPServer):
@@ -63,7 +63,7 @@ def test_an_endpoint_that_is_down_is_named(endpoint: Endpoint) -> None:
 
 
 async def test_a_turn_without_a_vector_is_found_by_its_words(endpoint: Endpoint, tmp_path: Path) -> None:
-    async with Recollect(tmp_path, embedder=endpoint.name) as memory:
+    async with Hitherto(tmp_path, embedder=endpoint.name) as memory:
         await memory.record(Turn(user="ana", role="user", text="The ferry leaves at nine", persona="kai", lane="trip"))
         await memory.reindex(user="ana")
         said = Turn(user="ana", role="user", text="Lea moved to Lisbon", persona="kai", lane="trip")
@@ -77,7 +77,7 @@ async def test_a_turn_without_a_vector_is_found_by_its_words(endpoint: Endpoint,
 
 
 async def test_recall_goes_on_without_it_and_says_so(endpoint: Endpoint, tmp_path: Path) -> None:
-    async with Recollect(tmp_path, embedder=endpoint.name) as memory:
+    async with Hitherto(tmp_path, embedder=endpoint.name) as memory:
         await memory.record([Turn(user="ana", role="user", text=f"Lea moved to Lisbon, part {n}") for n in range(3)])
         await memory.remember(user="ana", text="Lea lives in Lisbon")
         await memory.reindex(user="ana")

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect import Recollect, Turn
-from recollect.errors import MissingExtra, ServiceError
-from recollect.recall.embed import open_embedder
+from hitherto import Hitherto, Turn
+from hitherto.errors import MissingExtra, ServiceError
+from hitherto.recall.embed import open_embedder
 
 INSTALLED = find_spec("sentence_transformers") is not None
 needs_library = pytest.mark.skipif(
@@ -53,7 +53,7 @@ async def test_a_folder_is_opened_by_name_and_recall_works_with_it(folder: str, 
     assert (embedder.dimension, embedder.at_once) == (32, False)
     assert embedder.embed([]).shape == (0, 32)
     assert np.allclose(np.linalg.norm(embedder.embed(["the fern", "rain"]), axis=1), 1.0, atol=1e-5)
-    async with Recollect(tmp_path / "store", embedder=embedder) as memory:
+    async with Hitherto(tmp_path / "store", embedder=embedder) as memory:
         ids = await memory.record(
             [Turn(user="ana", role="user", text=text) for text in ("Lea moved to Lisbon", "The fern is dry")]
         )

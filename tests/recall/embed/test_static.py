@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.embed import static
-from recollect.recall.embed.static import TABLE, VERSION, static_embedder
-from recollect.recall.embed.wordpiece import WordPiece, words
+from hitherto.recall.embed import static
+from hitherto.recall.embed.static import TABLE, VERSION, static_embedder
+from hitherto.recall.embed.wordpiece import WordPiece, words
 
 
 def _similarity(first: str, second: str) -> float:

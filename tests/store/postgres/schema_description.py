@@ -2,8 +2,8 @@
 
 import psycopg
 
-from recollect.store.postgres.connections import query
-from recollect.store.postgres.layout import SCHEMA
+from hitherto.store.postgres.connections import query
+from hitherto.store.postgres.layout import SCHEMA
 
 DESCRIPTION = query(f"""
 select 'column', c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), concat(a.attnotnull, a.attacl)

@@ -16,8 +16,8 @@ from pglast import ast, parse_sql
 from pglast.enums import A_Expr_Kind, BoolExprType, ConstrType, LockWaitPolicy
 from pglast.visitors import Visitor
 
-from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
-from recollect.store.postgres.statements import USER, numbered
+from hitherto.store.postgres.layout import CATALOG_TABLES, USER_TABLES
+from hitherto.store.postgres.statements import USER, numbered
 
 FORBIDDEN_FUNCTIONS = {
     "now",

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import StoreCorrupt, StoreError, StoreUnavailable
-from recollect.store.base import Change, Log, Matches, Note, Notes, Query, UserKey, Vector, Window
-from recollect.store.postgres import PostgresStore
-from recollect.store.postgres.backup import CONTENTS
-from recollect.testing import moment, put, row_draft, turn_draft
+from hitherto.errors import StoreCorrupt, StoreError, StoreUnavailable
+from hitherto.store.base import Change, Log, Matches, Note, Notes, Query, UserKey, Vector, Window
+from hitherto.store.postgres import PostgresStore
+from hitherto.store.postgres.backup import CONTENTS
+from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
 
 BACKUPS = 5

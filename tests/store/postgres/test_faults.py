@@ -11,14 +11,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from recollect.errors import InvalidInput, SchemaMismatch, StoreError, StoreUnavailable
-from recollect.store.base import Answers, Change, Head, Log, TurnsById, Window
-from recollect.store.catalog import UserKey
-from recollect.store.postgres import PostgresStore
-from recollect.store.postgres.connections import query
-from recollect.store.postgres.layout import SCHEMA
-from recollect.store.postgres.migrating import require_server
-from recollect.testing import put, turn_draft
+from hitherto.errors import InvalidInput, SchemaMismatch, StoreError, StoreUnavailable
+from hitherto.store.base import Answers, Change, Head, Log, TurnsById, Window
+from hitherto.store.catalog import UserKey
+from hitherto.store.postgres import PostgresStore
+from hitherto.store.postgres.connections import query
+from hitherto.store.postgres.layout import SCHEMA
+from hitherto.store.postgres.migrating import require_server
+from hitherto.testing import put, turn_draft
 from tests.effort import count
 from tests.postgres_server import PostgresServer, free_port
 from tests.store.postgres.conftest import Wire

@@ -10,11 +10,11 @@ from hashlib import sha256
 import psycopg
 import pytest
 
-from recollect.errors import SchemaMismatch, StoreError
-from recollect.store.base import Change, Matches, UserKey, Window
-from recollect.store.postgres import PostgresStore, layout
-from recollect.store.postgres.layout import SCHEMA, SEARCH
-from recollect.testing import put, turn_draft
+from hitherto.errors import SchemaMismatch, StoreError
+from hitherto.store.base import Change, Matches, UserKey, Window
+from hitherto.store.postgres import PostgresStore, layout
+from hitherto.store.postgres.layout import SCHEMA, SEARCH
+from hitherto.testing import put, turn_draft
 from tests.effort import count
 from tests.store.postgres.schema_description import description
 from tests.stores import made_database

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import psycopg
 
-from recollect.store.base import Change, UserKey, Vector
-from recollect.store.postgres import PostgresStore
-from recollect.store.postgres.connections import query
-from recollect.store.postgres.layout import SCHEMA
-from recollect.testing import put, turn_draft
+from hitherto.store.base import Change, UserKey, Vector
+from hitherto.store.postgres import PostgresStore
+from hitherto.store.postgres.connections import query
+from hitherto.store.postgres.layout import SCHEMA
+from hitherto.testing import put, turn_draft
 
 ANA, BOB = UserKey("default", "ana"), UserKey("default", "bob")
 DIMENSIONS = 8

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import AsyncClientCursor
 
-from recollect.store.base import (
+from hitherto.store.base import (
     ANY,
     Change,
     Query,
@@ -21,13 +21,13 @@ from recollect.store.base import (
     TurnsBySeq,
     Window,
 )
-from recollect.store.catalog import UserKey
-from recollect.store.postgres import PostgresStore
-from recollect.store.postgres.connections import Connections, query
-from recollect.store.postgres.layout import APPLICATION, SCHEMA
-from recollect.store.postgres.reading import Batch, Person, Statement
-from recollect.store.postgres.statements import numbered, statement
-from recollect.testing import moment, put, row_draft, turn_draft
+from hitherto.store.catalog import UserKey
+from hitherto.store.postgres import PostgresStore
+from hitherto.store.postgres.connections import Connections, query
+from hitherto.store.postgres.layout import APPLICATION, SCHEMA
+from hitherto.store.postgres.reading import Batch, Person, Statement
+from hitherto.store.postgres.statements import numbered, statement
+from hitherto.testing import moment, put, row_draft, turn_draft
 
 ANA = UserKey("default", "ana")
 TURNS, OTHERS = 3_000, 200
@@ -116,7 +116,7 @@ async def test_what_is_about_one_user_is_found_while_the_server_has_not_counted(
 async def _as_the_user(url: str) -> AsyncGenerator[AsyncClientCursor[Any]]:
     async with await Connections(url, pool_size=1, patience=5).connect() as connection, connection.transaction():
         await connection.execute(query(f"set local role {APPLICATION}"))
-        await connection.execute("select set_config('recollect.user_id', %s, true)", (str(Person.of(ANA).id),))
+        await connection.execute("select set_config('hitherto.user_id', %s, true)", (str(Person.of(ANA).id),))
         yield AsyncClientCursor(connection)
 
 

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from recollect import Recollect, Turn
-from recollect import store as stores
-from recollect.errors import StoreUnavailable
-from recollect.store.postgres import PostgresStore
+from hitherto import Hitherto, Turn
+from hitherto import store as stores
+from hitherto.errors import StoreUnavailable
+from hitherto.store.postgres import PostgresStore
 from tests.postgres_server import PostgresServer
 from tests.stores import made_database
 
@@ -25,14 +25,14 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stores, "connect", connect)
 
 
-async def learnt(memory: Recollect) -> list[str]:
+async def learnt(memory: Hitherto) -> list[str]:
     return [found.text for found in await memory.memories(user="ana")]
 
 
 @pytest.mark.req("R1.10")
 async def test_a_conversation_outlives_its_server(server: PostgresServer) -> None:
     with made_database(server.url()) as url:
-        async with Recollect(url) as memory, memory.working(idle=0.05):
+        async with Hitherto(url) as memory, memory.working(idle=0.05):
             await memory.define_persona("nikita", name="Nikita", text="You are Nikita.")
             await memory.record(Turn("ana", "user", "I live in Austin.", persona="nikita"))
             whole = await memory.context(user="ana", persona="nikita", message="Where do I live?")

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from recollect.store.base import (
+from hitherto.store.base import (
     Change,
     Cursor,
     Erasure,
@@ -20,8 +20,8 @@ from recollect.store.base import (
     Vector,
     Window,
 )
-from recollect.store.postgres import PostgresStore
-from recollect.testing import moment, put, row_draft, turn_draft
+from hitherto.store.postgres import PostgresStore
+from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.postgres_server import PostgresServer
 from tests.stores import made_database
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect, Turn
-from recollect.store.postgres.connections import Connections
-from recollect.store.postgres.reading import Statement
-from recollect.store.postgres.sending import Connection, send
+from hitherto import Hitherto, Turn
+from hitherto.store.postgres.connections import Connections
+from hitherto.store.postgres.reading import Statement
+from hitherto.store.postgres.sending import Connection, send
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def test_a_batch_of_questions_is_sent_without_waiting(postgres_url: str, waits: list[int]) -> None:
-    async with Recollect(postgres_url) as memory:
+    async with Hitherto(postgres_url) as memory:
         await memory.record(Turn("ana", "user", "I love tea."))
         waits.clear()
         context = await memory.context(user="ana", message="What do I love?", keep=False)
@@ -42,7 +42,7 @@ async def test_a_batch_of_questions_is_sent_without_waiting(postgres_url: str, w
 
 async def test_more_than_the_socket_takes_is_waited_for_and_arrives_whole(postgres_url: str, waits: list[int]) -> None:
     texts = [f"{n} teas " * 10_000 for n in range(100)]
-    async with Recollect(postgres_url) as memory:
+    async with Hitherto(postgres_url) as memory:
         await memory.record([Turn("ana", "user", text) for text in texts])
         assert waits, "eight megabytes fit into no socket's buffer"
         assert [turn.text for turn in await memory.turns(user="ana", limit=100)] == texts

@@ -7,14 +7,14 @@ import psycopg
 import pytest
 from pglast import parse_sql
 
-from recollect.store.base import Change, Head, Matches, TurnsById, Window
-from recollect.store.catalog import UserKey
-from recollect.store.postgres import PostgresStore, layout
-from recollect.store.postgres.connections import query
-from recollect.store.postgres.layout import CATALOG_TABLES, USER_TABLES
-from recollect.store.postgres.sharding import schema
-from recollect.store.postgres.statements import RECORD_COLUMNS, TURN_COLUMNS, every_statement, together
-from recollect.testing import put, turn_draft
+from hitherto.store.base import Change, Head, Matches, TurnsById, Window
+from hitherto.store.catalog import UserKey
+from hitherto.store.postgres import PostgresStore, layout
+from hitherto.store.postgres.connections import query
+from hitherto.store.postgres.layout import CATALOG_TABLES, USER_TABLES
+from hitherto.store.postgres.sharding import schema
+from hitherto.store.postgres.statements import RECORD_COLUMNS, TURN_COLUMNS, every_statement, together
+from hitherto.testing import put, turn_draft
 from tests.store.postgres.schema_description import description
 from tests.store.postgres.sql_lint import function_problems, problems, schema_problems
 
@@ -136,10 +136,10 @@ def test_the_function_lint_bites() -> None:
 def test_the_sharded_schema_distributes_every_table() -> None:
     text = schema(shards=128)
     for table in USER_TABLES:
-        assert text.count(f"create_distributed_table('recollect.{table}', 'user_id'") == 1
+        assert text.count(f"create_distributed_table('hitherto.{table}', 'user_id'") == 1
     assert "partition by" not in text
     for table in CATALOG_TABLES:
-        assert text.count(f"_table('recollect.{table}'") == 1
+        assert text.count(f"_table('hitherto.{table}'") == 1
     assert len(parse_sql(text)) > 3 * len(USER_TABLES)
 
 
@@ -167,7 +167,7 @@ async def test_the_sharded_schema_is_the_same_schema(empty_database: str) -> Non
 
 
 def test_both_stores_number_and_name_migrations_alike() -> None:
-    from recollect.store.sqlite.migrate import migrations as embedded
+    from hitherto.store.sqlite.migrate import migrations as embedded
 
     ours = {(step.kind, step.number, step.name) for step in layout.migrations()}
     theirs = {(kind, step.number, step.name) for kind in layout.KINDS for step in embedded(kind)}

@@ -8,13 +8,13 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from recollect.store.base import Change, Cursor, Erasure, Note, StoredSnapshot, Vector, Window
-from recollect.store.catalog import UserKey
-from recollect.store.postgres import PostgresStore
-from recollect.store.postgres.connections import query
-from recollect.store.postgres.layout import APPLICATION, SCHEMA, SEARCH, USER_TABLES
-from recollect.store.postgres.words import mark
-from recollect.testing import moment, put, row_draft, turn_draft
+from hitherto.store.base import Change, Cursor, Erasure, Note, StoredSnapshot, Vector, Window
+from hitherto.store.catalog import UserKey
+from hitherto.store.postgres import PostgresStore
+from hitherto.store.postgres.connections import query
+from hitherto.store.postgres.layout import APPLICATION, SCHEMA, SEARCH, USER_TABLES
+from hitherto.store.postgres.words import mark
+from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.stores import with_database
 
 pytestmark = pytest.mark.promise("isolation: row-level security")
@@ -29,7 +29,7 @@ class Database:
     def enter(self, role: str, user: UserKey | None) -> None:
         self.connection.execute("select set_config('role', %s, true)", (role,))
         if user is not None:
-            self.connection.execute("select set_config('recollect.user_id', %s, true)", (str(UUID(hex=user.digest)),))
+            self.connection.execute("select set_config('hitherto.user_id', %s, true)", (str(UUID(hex=user.digest)),))
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_the_search_role_reads_no_text(database: Database) -> None:
 def test_a_setting_ends_with_its_transaction(database: Database) -> None:
     with database.connection.transaction():
         database.enter(APPLICATION, ANA)
-    left = database.connection.execute("select current_user, current_setting('recollect.user_id', true)").fetchone()
+    left = database.connection.execute("select current_user, current_setting('hitherto.user_id', true)").fetchone()
     assert left is not None
     assert left[0] != APPLICATION
     assert not left[1]
@@ -160,9 +160,9 @@ async def test_the_wall_holds_the_owner_back_too(ordinary_owner: str) -> None:
         connection.execute(query(f"set search_path = {SCHEMA}"))
         connection.commit()
         assert connection.execute("select count(*) from turns").fetchone() == (0,)
-        connection.execute("select set_config('recollect.maintenance', 'on', true)")
+        connection.execute("select set_config('hitherto.maintenance', 'on', true)")
         assert connection.execute("select count(*) from turns").fetchone() == (1,)
         connection.rollback()
         connection.execute("select set_config('role', %s, true)", (APPLICATION,))
-        connection.execute("select set_config('recollect.maintenance', 'on', true)")
+        connection.execute("select set_config('hitherto.maintenance', 'on', true)")
         assert connection.execute("select count(*) from turns").fetchone() == (0,)

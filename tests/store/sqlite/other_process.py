@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recollect.store.base import Change, TurnList
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.layout import Layout, lock_of
-from recollect.store.sqlite.sidecar import Sidecar
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import put, turn_draft
+from hitherto.store.base import Change, TurnList
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.layout import Layout, lock_of
+from hitherto.store.sqlite.sidecar import Sidecar
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import put, turn_draft
 
 TURNS = TurnList(limit=999)
 PROJECT = Path(__file__).parents[3]

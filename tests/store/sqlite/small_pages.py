@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.store.sqlite import tracepages
+from hitherto.store.sqlite import tracepages
 
 
 def small_pages(patch: pytest.MonkeyPatch, *, rows: int = 7, loose: int = 3) -> None:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import StoreCorrupt
-from recollect.store.base import Change, Erasure, TurnList, UserKey
-from recollect.store.sqlite.driver import no_secret
-from recollect.store.sqlite.layout import Layout
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import moment, put, turn_draft
+from hitherto.errors import StoreCorrupt
+from hitherto.store.base import Change, Erasure, TurnList, UserKey
+from hitherto.store.sqlite.driver import no_secret
+from hitherto.store.sqlite.layout import Layout
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import moment, put, turn_draft
 
 ANA = UserKey("default", "ana")
 WORD = "canaryzebra"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
-from recollect.store.base import Change, Head, UserKey
-from recollect.store.sqlite.layout import Layout
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import put, turn_draft
+from hitherto.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
+from hitherto.store.base import Change, Head, UserKey
+from hitherto.store.sqlite.layout import Layout
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import put, turn_draft
 
 ANA = UserKey("default", "ana")
 PROJECT = Path(__file__).parents[3]

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.base import Change, Erasure, Note, StoredSnapshot, UserKey, Vector
-from recollect.store.sqlite import datafile, driver, sharedfile, traces
-from recollect.store.sqlite.driver import Connection
-from recollect.store.sqlite.migrate import Kind, Migration, migrations
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import moment, put, row_draft, turn_draft
+from hitherto.store.base import Change, Erasure, Note, StoredSnapshot, UserKey, Vector
+from hitherto.store.sqlite import datafile, driver, sharedfile, traces
+from hitherto.store.sqlite.driver import Connection
+from hitherto.store.sqlite.migrate import Kind, Migration, migrations
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
 from tests.store.sqlite.small_pages import small_pages
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import Conflict, StoreClosed
-from recollect.store.base import Answers, Change, Head, Log, TurnsById, UserKey
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import put, turn_draft
+from hitherto.errors import Conflict, StoreClosed
+from hitherto.store.base import Answers, Change, Head, Log, TurnsById, UserKey
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import put, turn_draft
 from tests.faults.shim import Operation, Watcher, watching
 
 ANA = UserKey("default", "ana")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.store.base import (
+from hitherto.store.base import (
     Answers,
     Change,
     Erasure,
@@ -28,13 +28,13 @@ from recollect.store.base import (
     TurnsBySeq,
     Window,
 )
-from recollect.store.catalog import UserKey
-from recollect.store.codec import OFTEN
-from recollect.store.sqlite import reading
-from recollect.store.sqlite.kept import TURNS
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing.drafts import moment, put, row_draft, turn_draft
-from recollect.types import StoredTurn
+from hitherto.store.catalog import UserKey
+from hitherto.store.codec import OFTEN
+from hitherto.store.sqlite import reading
+from hitherto.store.sqlite.kept import TURNS
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing.drafts import moment, put, row_draft, turn_draft
+from hitherto.types import StoredTurn
 
 ANA = UserKey("default", "ana")
 NAMES = ("a", "b", "c")

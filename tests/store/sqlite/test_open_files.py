@@ -9,8 +9,8 @@ from unittest.mock import Mock
 import apsw
 import pytest
 
-from recollect.errors import StoreError
-from recollect.store.base import (
+from hitherto.errors import StoreError
+from hitherto.store.base import (
     Change,
     Head,
     Log,
@@ -22,11 +22,11 @@ from recollect.store.base import (
     UserKey,
     Window,
 )
-from recollect.store.sqlite import driver, sharedfile
-from recollect.store.sqlite.catalogfile import CatalogFile
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import put, turn_draft
-from recollect.testing.drafts import moment
+from hitherto.store.sqlite import driver, sharedfile
+from hitherto.store.sqlite.catalogfile import CatalogFile
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import put, turn_draft
+from hitherto.testing.drafts import moment
 
 LIMIT = 4
 USERS = [UserKey("default", f"u{n}") for n in range(30)]
@@ -132,6 +132,6 @@ async def test_an_open_store_has_all_its_threads(tmp_path: Path) -> None:
     for n in range(40):
         await put(store.user(USERS[n % 30]), Change(turns=(turn_draft(f"t{n}", "tea"),)))
     assert set(threading.enumerate()) - before == begun
-    assert {thread.name.rpartition("_")[0] for thread in begun} == {"recollect-read", "recollect-write"}
+    assert {thread.name.rpartition("_")[0] for thread in begun} == {"hitherto-read", "hitherto-write"}
     await store.close()
     assert not begun & set(threading.enumerate())

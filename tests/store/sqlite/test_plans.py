@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from recollect.store.base import (
+from hitherto.store.base import (
     Head,
     Matches,
     Query,
@@ -20,10 +20,10 @@ from recollect.store.base import (
     TurnsBySeq,
     Window,
 )
-from recollect.store.sqlite.driver import Bindings, Connection, Cursor, in_memory
-from recollect.store.sqlite.migrate import migrate, migrations
-from recollect.store.sqlite.reading import answer
-from recollect.store.sqlite.sql import queries
+from hitherto.store.sqlite.driver import Bindings, Connection, Cursor, in_memory
+from hitherto.store.sqlite.migrate import migrate, migrations
+from hitherto.store.sqlite.reading import answer
+from hitherto.store.sqlite.sql import queries
 
 HOT: dict[Query[Any], str] = {
     Head(): "",

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import StoreUnavailable
-from recollect.store.base import Change, UserStore
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite.backup import put_back
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import put, turn_draft
+from hitherto.errors import StoreUnavailable
+from hitherto.store.base import Change, UserStore
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite.backup import put_back
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import put, turn_draft
 from tests.faults.checks import damage_in
 from tests.store.sqlite.other_process import TURNS, Other, other_process
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.store.catalog import UserKey
-from recollect.store.sqlite import sharedfile
-from recollect.store.sqlite.driver import Connection
-from recollect.store.sqlite.userfile import UserFile
+from hitherto.store.catalog import UserKey
+from hitherto.store.sqlite import sharedfile
+from hitherto.store.sqlite.driver import Connection
+from hitherto.store.sqlite.userfile import UserFile
 
 
 @pytest.fixture

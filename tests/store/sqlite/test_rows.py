@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.clock import EPOCH, from_micros, micros
-from recollect.store.sqlite.rows import names, names_text, stems_of
+from hitherto.clock import EPOCH, from_micros, micros
+from hitherto.store.sqlite.rows import names, names_text, stems_of
 
 moments = st.datetimes(min_value=EPOCH.replace(tzinfo=None), timezones=st.just(UTC))
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import SchemaMismatch, StoreCorrupt
-from recollect.store.base import Change, Head, UserKey
-from recollect.store.sqlite.driver import CACHE_KIB, WAL_PAGES, connect, in_memory
-from recollect.store.sqlite.layout import Layout, companions_of
-from recollect.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import put, turn_draft
+from hitherto.errors import SchemaMismatch, StoreCorrupt
+from hitherto.store.base import Change, Head, UserKey
+from hitherto.store.sqlite.driver import CACHE_KIB, WAL_PAGES, connect, in_memory
+from hitherto.store.sqlite.layout import Layout, companions_of
+from hitherto.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import put, turn_draft
 from scripts.sqlite_schema import FOLDER, KINDS, schema
 
 ANA = UserKey("default", "ana")

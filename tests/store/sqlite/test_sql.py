@@ -5,14 +5,14 @@ from importlib.resources import files
 
 import pytest
 
-from recollect.errors import StoreUnavailable
-from recollect.store.sqlite.driver import require_sound_library
-from recollect.store.sqlite.sql import parse, queries, under
+from hitherto.errors import StoreUnavailable
+from hitherto.store.sqlite.driver import require_sound_library
+from hitherto.store.sqlite.sql import parse, queries, under
 
-FOLDER = files("recollect.store.sqlite") / "queries"
+FOLDER = files("hitherto.store.sqlite") / "queries"
 FILES = sorted(file.name for file in FOLDER.iterdir() if file.name.endswith(".sql"))
 CODE = "\n".join(
-    file.read_text(encoding="utf-8") for file in files("recollect.store.sqlite").iterdir() if file.name.endswith(".py")
+    file.read_text(encoding="utf-8") for file in files("hitherto.store.sqlite").iterdir() if file.name.endswith(".py")
 )
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import StoreFull, StoreUnavailable
-from recollect.store.base import Change, Erasure, Head, UserKey
-from recollect.store.sqlite import sharedfile, store
-from recollect.store.sqlite.catalogfile import CatalogFile
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import moment, put, turn_draft
+from hitherto.errors import StoreFull, StoreUnavailable
+from hitherto.store.base import Change, Erasure, Head, UserKey
+from hitherto.store.sqlite import sharedfile, store
+from hitherto.store.sqlite.catalogfile import CatalogFile
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import moment, put, turn_draft
 
 ANA = UserKey("default", "ana")
 ERASE = Change(erase=Erasure(turns=("t1",)), retired_at=moment(1))

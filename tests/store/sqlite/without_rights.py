@@ -7,10 +7,10 @@ import sys
 from collections.abc import Awaitable
 from pathlib import Path
 
-from recollect.errors import RecollectError
-from recollect.store.base import Change, Head, UserKey
-from recollect.store.sqlite.store import SqliteStore
-from recollect.testing import put, turn_draft
+from hitherto.errors import HithertoError
+from hitherto.store.base import Change, Head, UserKey
+from hitherto.store.sqlite.store import SqliteStore
+from hitherto.testing import put, turn_draft
 
 ANA = UserKey("default", "ana")
 NOBODY = 65_534
@@ -19,7 +19,7 @@ NOBODY = 65_534
 async def _error_of(call: Awaitable[object]) -> list[str]:
     try:
         await call
-    except RecollectError as error:
+    except HithertoError as error:
         return [type(error).__name__, str(error)]
     return []
 

@@ -1,0 +1,73 @@
+"""From items to text: markers, and what keeps stored text inside them.
+
+Stored text is data. Three things make it so: what a reader cannot see is taken out, links lose their address,
+and a line that looks like a marker gets a backslash in front. There is no secret in the markers, so the same
+items give the same bytes. `blocks` is the other direction, strict: it finds exactly the blocks that were put
+in.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from hitherto.ingest.escaping import escaped, safe
+from hitherto.ingest.hygiene import visible
+
+__all__ = ["RENDERER", "Block", "blocks", "escaped", "indented", "name_in_title", "safe"]
+
+RENDERER: Final = 1
+"""Changes whenever the same items would give other bytes; a snapshot is only rebuilt by the renderer that
+wrote it.
+"""
+
+_MARKER: Final = re.compile(r"\[(/?)([^\[\]]+)\]")
+
+
+def bounded(text: str, most: int) -> str:
+    """No more than so many characters of a text, of its beginning and its end, to bound the work on it."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
+
+
+def indented(text: str) -> str:
+    """A text of several lines as one entry of a list: what follows its first line is indented."""
+    text = text.strip()
+    return text.replace("\n", "\n  ") if "\n" in text else text
+
+
+def name_in_title(name: str) -> str:
+    """A persona's name as it may stand in a marker."""
+    return re.sub(r"[\[\]\s]+", " ", visible(name)).strip()[:60].upper() or "PERSONA"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block found in a prompt: its title and the lines between its markers."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+def blocks(text: str) -> list[Block]:
+    """Every block of a prompt, in order. Strict: a marker out of place is a ValueError.
+
+    What follows a dash in a title is left out of its closing marker.
+    """
+    found: list[Block] = []
+    title: str | None = None
+    lines: list[str] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        marker = _MARKER.fullmatch(line)
+        if marker is None or not (marker[1] or marker[2][0].isupper() or not marker[2][0].isascii()):
+            lines.append(line)
+        elif not marker[1]:
+            if title is not None:
+                raise ValueError(f"line {number} opens {marker[2]!r} inside {title!r}")
+            title, lines = marker[2], []
+        elif title is None or marker[2] != title.partition(" — ")[0]:
+            raise ValueError(f"line {number} closes {marker[2]!r}, but {title!r} is open")
+        else:
+            found.append(Block(title, tuple(lines)))
+            title = None
+    if title is not None:
+        raise ValueError(f"{title!r} is never closed")
+    return found

@@ -1,0 +1,213 @@
+"""One call of the command line: its global options, the memory it works on and how it answers.
+
+The global options may stand before or after the command's name, so every command takes them as well as the program does;
+what stands after wins. Everything that costs time to import is imported when it is used.
+"""
+
+import inspect
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
+
+import typer
+
+from hitherto.clock import bound
+from hitherto.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from hitherto.sync import Hitherto
+
+P = ParamSpec("P")
+Advance = Callable[[int, int], None]
+"""Tells a progress bar how many of how many are done; a total of 0 is not known."""
+
+DATA = "./memories"
+DATA_VARIABLE = "HITHERTO_DATA"
+
+
+_SHOWN = {code: chr(0x2400 + code) for code in range(32) if code != 10} | dict.fromkeys(range(127, 160), "�")
+"""Control characters as pictures of themselves; only the line feed stays what it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The global options as they were given; None where they were not."""
+
+    data: str | None = None
+    as_json: bool | None = None
+    at: str | None = None
+    tenant: str | None = None
+
+    def over(self, other: "Options") -> "Options":
+        """These, and the other's where these say nothing."""
+        merged = {field.name: getattr(self, field.name) for field in fields(Options)}
+        return Options(**{k: getattr(other, k) if v is None else v for k, v in merged.items()})
+
+
+Data = Annotated[
+    str | None,
+    typer.Option("--data", metavar="DIR|URL", help=f"Where the memory is [env: {DATA_VARIABLE}; default: {DATA}]."),
+]
+AsJson = Annotated[bool | None, typer.Option("--json", help="Print JSON for programs instead of text for people.")]
+At = Annotated[
+    str | None, typer.Option("--at", metavar="ISO", help="Take this time for now, such as 2026-03-14T16:52:00Z.")
+]
+Tenant = Annotated[
+    str | None, typer.Option("--tenant", metavar="NAME", help="Whose users these are [default: default].")
+]
+
+GLOBAL: dict[str, Any] = {"data": Data, "as_json": AsJson, "at": At, "tenant": Tenant}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a command is given: the options, resolved, and where its answer goes."""
+
+    options: Options
+
+    @property
+    def data(self) -> str:
+        import os
+
+        return self.options.data or os.environ.get(DATA_VARIABLE) or DATA
+
+    @property
+    def tenant(self) -> str:
+        return self.options.tenant or "default"
+
+    @property
+    def json(self) -> bool:
+        return bool(self.options.as_json)
+
+    @property
+    def at(self) -> datetime | None:
+        """The time given with --at."""
+        return None if self.options.at is None else moment(self.options.at, name="--at")
+
+    @contextmanager
+    def memory(self, *, create: bool = False, **options: Any) -> Generator["Hitherto"]:
+        """The memory, opened. Only a command that writes may `create` it, so that a wrong folder is noticed."""
+        now = self.at
+        from hitherto import store
+
+        if not create and not store.exists(self.data):
+            raise NotFound(
+                f"there is no memory in {self.data!r}; record something first, or name its folder with --data"
+            )
+        from hitherto.sync import Hitherto
+
+        clock = None if now is None else lambda: now
+        with Hitherto(self.data, clock=clock, tenant=self.tenant, actor="cli", **self.at_rest(), **options) as memory:
+            yield memory
+
+    @property
+    def redis(self) -> str | None:
+        """The Redis beside the database, as the environment says."""
+        import os
+
+        from hitherto.settings import Settings
+
+        return Settings.read({"HITHERTO_REDIS": os.environ.get("HITHERTO_REDIS", "")}).found_redis()
+
+    def at_rest(self) -> dict[str, str | None]:
+        """How the memory is encrypted and where it is noted what was forgotten, as the environment says."""
+        import os
+
+        from hitherto.settings import Settings
+
+        names = ("HITHERTO_MASTER_KEY", "HITHERTO_MASTER_KEY_FILE", "HITHERTO_KEYS", "HITHERTO_FORGOTTEN")
+        settings = Settings.read({name: os.environ.get(name, "") for name in names})
+        return {
+            "master_key": settings.found_master_key(),
+            "keys": settings.keys,
+            "forgotten": settings.forgotten,
+        }
+
+    def answer(self, value: object, render: "Callable[[], RenderableType | str]") -> None:
+        """The value as JSON, or what `render` makes of it for people."""
+        if self.json:
+            self.emit(value)
+        else:
+            self.show(render())
+
+    def show(self, *parts: "RenderableType | str") -> None:
+        """Prints for people, without the blanks that fill tables up to the terminal's edge.
+
+        Stored text may hold anything, also what would command a terminal: such characters are shown, never sent.
+        """
+        from rich.console import Console
+        from rich.segment import Segment, Segments
+        from rich.text import Text
+
+        console = Console(highlight=False)
+        with console.capture() as caught:
+            for part in parts:
+                drawn = console.render(Text(part) if isinstance(part, str) else part)
+                harmless = [Segment(segment.text.translate(_SHOWN), segment.style) for segment in drawn]
+                console.print(Segments(harmless), end="")
+        typer.echo("\n".join(line.rstrip(" ") for line in caught.get().split("\n")), nl=False, color=True)
+
+    def emit(self, value: object) -> None:
+        from hitherto.deliver import plain
+
+        typer.echo(plain.text(value, indent=2))
+
+    @contextmanager
+    def progress(self, title: str) -> Generator[Advance]:
+        """A bar on the terminal for long work; nothing where there is no terminal or JSON was asked for."""
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        if self.json or not console.is_terminal:
+            yield _silent
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task(title, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total or None)
+
+
+def command(function: Callable[Concatenate[Call, P], None]) -> Callable[..., None]:
+    """The function as Typer takes it: the global options added, and a Call made of them.
+
+    As the callback of a group it is what the group's name alone does; before a subcommand it only hands its options on.
+    """
+    own = list(inspect.signature(function).parameters.values())[1:]
+
+    def run(context: typer.Context, **values: Any) -> None:
+        given = Options(**{name: values.pop(name) for name in GLOBAL})
+        before = context.obj if isinstance(context.obj, Options) else Options()
+        context.obj = given.over(before)
+        if context.invoked_subcommand is None:
+            function(Call(context.obj), **values)  # pyright: ignore[reportCallIssue] -- Typer made the values from this signature
+
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+        for name, hint in GLOBAL.items()
+    ]
+    first = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+    parameters = [first, *keyword, *shared]
+    setattr(run, "__signature__", inspect.Signature(parameters))  # noqa: B010 -- functions have no such field for the type checker
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    return run
+
+
+def moment(value: str, *, name: str) -> datetime:
+    """A time from its ISO form, or a clear error."""
+    try:
+        read = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise InvalidInput(f"{name} {value!r} is not a time; write it as 2026-03-14T16:52:00Z") from error
+    return bound(read, name=name)
+
+
+def _silent(done: int, total: int) -> None:
+    """No bar to move."""

@@ -1,0 +1,170 @@
+"""Commands for what people may ask of their memory: forget, retain, review, and who did what."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hitherto.deliver.cli import assignments
+from hitherto.deliver.cli.call import Call, moment
+from hitherto.deliver.cli.options import Fields, Limit, User
+from hitherto.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hitherto.assemble.forgetting import Receipt
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count; change nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Whose = Annotated[str | None, typer.Option("--user", "-u", metavar="USER", help="Of this user alone.")]
+Held = Annotated[str, typer.Argument(metavar="ID", help="The memory that is held back.")]
+
+
+def forget(
+    call: Call,
+    *,
+    user: User,
+    turn: Annotated[str | None, typer.Option(metavar="ID", help="A turn.")] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="ID", help="A memory, or any other record; its turns stay.")
+    ] = None,
+    entity: Annotated[str | None, typer.Option(metavar="REF", help="Such as person:john.")] = None,
+    lane: Annotated[str | None, typer.Option(metavar="NAME", help="All of a lane.")] = None,
+    persona: Annotated[str | None, typer.Option(metavar="NAME", help="All that was said with a persona.")] = None,
+    before: Annotated[str | None, typer.Option(metavar="ISO", help="What was said before this time.")] = None,
+    origin: Annotated[str | None, typer.Option(metavar="ORIGIN", help="What came from import, tool and so on.")] = None,
+    conversation: Annotated[str | None, typer.Option(metavar="NAME", help="What came in this conversation.")] = None,
+    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="What this speaker said.")] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="The whole user.")] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Forget one thing and all that rests on it, for good.
+
+    First it counts what would go and asks; --dry-run stops there, --yes does not ask.
+    """
+    named: dict[str, Any] = {
+        "turn": turn,
+        "memory": memory,
+        "entity": entity,
+        "lane": lane,
+        "persona": persona,
+        "before": _time(before),
+        "origin": origin,
+        "conversation": conversation,
+        "speaker": speaker,
+        "everything": everything,
+    }
+    with call.memory() as engine:
+        counted = engine.forget(user=user, dry_run=True, **named)
+        if dry_run:
+            call.answer(counted, lambda: f"would forget {_words(counted)}")
+            return
+        if not yes and not typer.confirm(f"Forget {_words(counted)} for good?", err=True):
+            raise typer.Exit(1)
+        receipt = engine.forget(user=user, **named)
+    call.answer(receipt, lambda: f"forgot {_words(receipt)}")
+
+
+def scrub(call: Call) -> None:
+    """Rewrite what may still hold bytes of something forgotten (PostgreSQL).
+
+    Tables are locked one after the other while they are rewritten, and each needs room for its copy.
+    """
+    with call.memory() as memory, call.progress("scrubbing") as advance:
+        scrubbed = memory.scrub(progress=advance)
+    done = f"rewrote {scrubbed.files:,} files or tables in {scrubbed.seconds:.1f} s"
+    call.answer(scrubbed, lambda: "\n".join([done, *(f"left: {each}" for each in scrubbed.left)]))
+
+
+def rekey(
+    call: Call,
+    *,
+    new: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The new master key.", exists=True, dir_okay=False, readable=True)
+    ],
+) -> None:
+    """Wrap every user's key with a new master key.
+
+    Stop what uses the memory first, and give it the new key afterwards. One that was cut short is finished by running it again.
+    """
+    from hitherto import store
+    from hitherto.store.keyring import master_key
+
+    given = call.at_rest()
+    keyring = store.open_keyring(call.data, master=given["master_key"], folder=given["keys"])
+    if keyring is None:
+        raise InvalidInput(
+            "nothing is encrypted here: set HITHERTO_MASTER_KEY_FILE to the file of the present master key"
+        )
+    keys = keyring.rewrap(master_key(new.read_text("utf-8")))
+    call.answer({"keys": keys}, lambda: f"wrapped {keys:,} keys with the new master key")
+
+
+def retain(call: Call, *, user: Whose = None, dry_run: DryRun = False) -> None:
+    """Remove what is over its time, as `hitherto retention` says."""
+    with call.memory() as memory:
+        done = memory.retain(user=user, dry_run=dry_run)
+    verb = "would remove" if dry_run else "removed"
+    lines = [f"{name}: {verb} {_words(receipt)}" for name, receipt in done.items()]
+    call.answer(done, lambda: "\n".join(lines) or "nothing is over its time")
+
+
+def retention(call: Call, *, fields: Fields = None, user: Whose = None) -> None:
+    """Show or set for how many days each kind is kept (turn=365; null keeps it)."""
+    with call.memory() as memory:
+        days: dict[str, Any] = assignments.read(fields)
+        if days:
+            memory.set_retention(user=user, **days)
+        shown = memory.retention(user=user or "*")
+    lines = [f"{kind}: {value:g} days" for kind, value in shown.items()]
+    call.answer(shown, lambda: "\n".join(lines) or "everything is kept until it is forgotten")
+
+
+def held_back(call: Call, *, user: User) -> None:
+    """List the memories that are held back until a person has looked at them."""
+    from hitherto.deliver.cli import tables
+
+    with call.memory() as memory:
+        found = memory.memories(user=user, status="QUARANTINED")
+    call.answer(found, lambda: tables.memories(found) if found else "nothing is held back")
+
+
+def approve(call: Call, *, id: Held, user: User) -> None:
+    """Use a memory that was held back."""
+    with call.memory() as memory:
+        reviewed = memory.review(id, user=user, approve=True)
+    call.answer(reviewed, lambda: f"approved {reviewed.id}")
+
+
+def reject(call: Call, *, id: Held, user: User) -> None:
+    """Archive a memory that was held back."""
+    with call.memory() as memory:
+        reviewed = memory.review(id, user=user, approve=False)
+    call.answer(reviewed, lambda: f"rejected {reviewed.id}")
+
+
+def events(call: Call, *, user: Whose = None, limit: Limit = 100) -> None:
+    """Show the audit log: who forgot, exported or changed what; without content."""
+    with call.memory() as memory:
+        found = memory.events(user=user, limit=limit)
+    lines = [f"{e.at:%Y-%m-%d %H:%M:%S}  {e.deed:<9}  {e.by}  {(e.user or 'all')[:12]}" for e in found]
+    call.answer(found, lambda: "\n".join(lines) or "nothing was noted")
+
+
+def _time(value: str | None) -> datetime | None:
+    return None if value is None else moment(value, name="--before")
+
+
+def _words(receipt: "Receipt") -> str:
+    """A receipt as a person says it."""
+    counts = {"turn": receipt.turns, **receipt.records, "snapshot": receipt.snapshots, "link": receipt.links}
+    said = [f"{count:,} {_plural(noun, count)}" for noun, count in counts.items() if count]
+    if not said:
+        raise InvalidInput("there is nothing to forget by that name")
+    return ", ".join(said)
+
+
+def _plural(noun: str, count: int) -> str:
+    many = {"memory": "memories", "summary": "summaries", "entity": "entities", "progress": "progress"}
+    return noun if count == 1 else many.get(noun, f"{noun}s")

@@ -1,0 +1,124 @@
+"""A conversation of several days to look at: two personas, two lanes, a promise, a misspelt name, a "yes" and a "why?",
+and a return after three days.
+
+`turns.jsonl` is what was said, `records.toml` what the application and the background work wrote beside it. Both are put
+into a memory in the order of their times, under a clock that shows those times, so the log looks as if it had been lived.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+from hitherto.clock import Clock
+from hitherto.sync import Hitherto
+from hitherto.types import Turn
+
+USER, PERSONA, LANE = "ana", "nikita", "trip"
+MESSAGE = "yes"
+NOW = datetime(2026, 3, 14, 16, 52, tzinfo=UTC)
+
+_MOMENTS = frozenset({"thu-07", "mon-07", "sat-01", "sat-09"})
+"""Messages that were answered from a context: its snapshot is kept, to be replayed and compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened at its time: a turn, a record, a persona, the profile or a state."""
+
+    at: datetime
+    what: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What was put into the memory. `snapshots` are the contexts given on the way, by the message they answered."""
+
+    turns: int
+    records: int
+    snapshots: Mapping[str, str]
+
+
+class SteppingClock:
+    """A clock that shows the time of what happens next."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def open_memory(folder: Path, *, clock: Clock, **options: Any) -> Hitherto:
+    """The demo's memory in that folder, not loaded yet."""
+    return Hitherto(folder, clock=clock, **options)
+
+
+def is_loaded(memory: Hitherto) -> bool:
+    """Whether the story is there already, up to its last turn."""
+    last = [event for event in story() if event.what == "turn"][-1]
+    return bool(memory.turns(user=USER, ids=[str(last.fields["id"])]))
+
+
+def load(memory: Hitherto, clock: SteppingClock) -> Loaded:
+    """Lives the story: everything is written at its own time."""
+    taken: dict[str, str] = {}
+    answering: str | None = None
+    turns = records = 0
+    for event in story():
+        clock.now = event.at
+        if event.what == "turn":
+            turn = Turn(**event.fields, at=event.at, snapshot=answering)
+            memory.record(turn)
+            answering = None
+            if turn.id in _MOMENTS:
+                context = memory.context(user=USER, turn=turn.id, persona=turn.persona, lane=turn.lane)
+                answering = taken[turn.id] = context.snapshot
+            turns += 1
+        else:
+            _write(memory, event)
+            records += 1
+    clock.now = NOW
+    return Loaded(turns=turns, records=records, snapshots=taken)
+
+
+def story() -> Iterator[Event]:
+    """Everything that happens, in the order in which it happens; of what happens at the same time, the turn is last."""
+    found = [*_records(), *_turns()]
+    yield from sorted(found, key=lambda event: (event.at, event.what == "turn"))
+
+
+def _turns() -> Iterator[Event]:
+    for line in _text("turns.jsonl").splitlines():
+        fields = cast(dict[str, Any], json.loads(line))
+        yield Event(at=datetime.fromisoformat(fields.pop("at")), what="turn", fields=fields)
+
+
+def _records() -> Iterator[Event]:
+    book = tomllib.loads(_text("records.toml"))
+    for what in ("profile", "persona", "state", "record"):
+        entries = book[what] if isinstance(book[what], list) else [book[what]]
+        for fields in cast(list[dict[str, Any]], entries):
+            yield Event(at=fields.pop("at"), what=what, fields=fields)
+
+
+def _write(memory: Hitherto, event: Event) -> None:
+    fields = dict(event.fields)
+    match event.what:
+        case "profile":
+            memory.set_user(USER, **fields)
+        case "persona":
+            memory.define_persona(fields.pop("id"), **fields)
+        case "state":
+            memory.set_state(user=USER, **fields)
+        case _:
+            memory.add(fields.pop("noun"), user=USER, **fields)
+
+
+def _text(name: str) -> str:
+    return (files(__name__) / name).read_text("utf-8")

@@ -1,0 +1,187 @@
+"""The application: routes of every noun behind the layers that every request passes.
+
+A request meets, in this order: its id, log line and metrics; its address; the gate (key, rate); its body; its turn; the route.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Any
+
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi.responses import HTMLResponse
+from starlette.types import ASGIApp
+
+from hitherto import Hitherto, __version__
+from hitherto.clock import Clock, system_clock
+from hitherto.deliver import inspector
+from hitherto.deliver.apikeys import Keys
+from hitherto.deliver.http import failures, reference
+from hitherto.deliver.http.addresses import Addresses, whole_names
+from hitherto.deliver.http.bodies import Bodies
+from hitherto.deliver.http.buckets import Buckets
+from hitherto.deliver.http.channels import channels
+from hitherto.deliver.http.gate import Doorman, Gate, is_open
+from hitherto.deliver.http.models import Strict
+from hitherto.deliver.http.pressure import Pressure
+from hitherto.deliver.http.requests import Requests
+from hitherto.deliver.http.routes import (
+    care,
+    contexts,
+    custody,
+    forgetting,
+    moving,
+    people,
+    records,
+    turns,
+    webhooks,
+    working,
+)
+from hitherto.deliver.http.service import Service
+from hitherto.deliver.http.tracing import tracing
+from hitherto.deliver.openai_proxy import routes as proxy
+from hitherto.deliver.openai_proxy.upstream import Upstream
+from hitherto.deliver.voice.line import keep_fresh
+from hitherto.settings import Settings
+
+ROUTERS: tuple[APIRouter, ...] = (
+    turns.router,
+    contexts.router,
+    *records.routers(),
+    people.router,
+    forgetting.router,
+    custody.router,
+    working.router,
+    moving.router,
+    webhooks.router,
+    care.router,
+)
+DESCRIPTION = (
+    "Memory and context for conversational products. Send your key as `Authorization: Bearer …`. "
+    "Errors have one shape: {error: {type, message, request_id}}."
+)
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+
+class ErrorBody(Strict):
+    """What went wrong, and the id to find it by in the logs."""
+
+    type: str
+    message: str
+    request_id: str
+
+
+class ErrorAnswer(Strict):
+    """The shape of every error."""
+
+    error: ErrorBody
+
+
+def create_app(
+    memory: Hitherto,
+    settings: Settings,
+    *,
+    routers: Sequence[APIRouter] = (),
+    clock: Clock = system_clock,
+    lifespan: Lifespan | None = None,
+) -> FastAPI:
+    """The service over an open memory. `routers` are added to the service's own and stand behind the same layers."""
+    service = Service(engine=memory, settings=settings, keys=Keys(memory.catalog, clock=clock), clock=clock)
+    app = FastAPI(
+        title="Hitherto",
+        version=__version__,
+        description=DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_life(lifespan),
+        dependencies=[Depends(whole_names)],
+        responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
+    )
+    app.state.service = service
+    app.state.pulse = care.Pulse()
+    app.state.channels = channels(service)
+    for router in (*ROUTERS, *inspector.routers(), *routers):
+        app.include_router(router)
+    app.state.mcp = _mcp(app)
+    if settings.upstream is not None:
+        app.state.upstream = Upstream(settings)
+        app.include_router(proxy.router)
+    app.get("/docs", include_in_schema=False)(_reference(app))
+    failures.install(app)
+    _stack(app, service)
+    _describe_keys(app)
+    return app
+
+
+def _mcp(app: FastAPI) -> AbstractAsyncContextManager[None]:
+    """The MCP server at /mcp, where its package is installed."""
+    try:
+        from hitherto.deliver.http.mcp_mount import mount
+    except ModuleNotFoundError as error:
+        if error.name not in ("mcp", "mcp_types"):
+            raise
+        return nullcontext()
+    return mount(app)
+
+
+def _stack(app: FastAPI, service: Service) -> None:
+    """The layers; the last one added is the outermost."""
+    settings = service.settings
+    run_key = settings.run_key.get_secret_value() if settings.run_key else None
+    doorman = app.state.doorman = Doorman(service.keys, run_key=run_key, seconds=settings.key_seconds)
+    buckets = Buckets(rate=settings.rate, burst=settings.burst, share=settings.workers)
+    layers: tuple[Callable[[ASGIApp], ASGIApp], ...] = (
+        lambda inner: Pressure(inner, settings=settings, metrics=service.metrics),
+        lambda inner: Bodies(inner, settings=settings),
+        lambda inner: Gate(inner, doorman=doorman, buckets=buckets, metrics=service.metrics),
+        Addresses,
+        lambda inner: Requests(inner, metrics=service.metrics, tracing=tracing()),
+    )
+    for layer in layers:
+        app.add_middleware(layer)
+
+
+def _reference(app: FastAPI) -> Callable[[], HTMLResponse]:
+    def docs() -> HTMLResponse:
+        return HTMLResponse(reference.page(app.openapi()), headers={"Content-Security-Policy": reference.POLICY})
+
+    return docs
+
+
+def _describe_keys(app: FastAPI) -> None:
+    """Says in the OpenAPI description which routes need a key: all but the open ones."""
+    made = app.openapi
+
+    def described() -> dict[str, Any]:
+        api = made()
+        api.setdefault("components", {})["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        for path, methods in api["paths"].items():
+            for route in methods.values():
+                route["security"] = [] if is_open(path) else [{"key": []}]
+        return api
+
+    app.openapi = described
+
+
+def _life(lifespan: Lifespan | None) -> Lifespan:
+    """What runs beside the requests of a process that serves."""
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncGenerator[None]:
+        upstream: Upstream | None = getattr(app.state, "upstream", None)
+        async with (
+            lifespan(app) if lifespan else nullcontext(),
+            app.state.mcp,
+            upstream.open() if upstream else nullcontext(),
+        ):
+            beside = [asyncio.create_task(keep_fresh(app.state.channels.line))] if app.state.channels.has_voice else []
+            try:
+                yield
+            finally:
+                for task in beside:
+                    task.cancel()
+                await asyncio.gather(*beside, return_exceptions=True)
+                await app.state.channels.line.settled()
+
+    return life

@@ -1,0 +1,159 @@
+"""Who is calling. Every path but the open ones needs a valid key, whether a route is there or not.
+
+A key that was checked is believed for a moment, so that a busy client costs one look-up a second; that is also how long a
+key that was revoked in another process still works.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hitherto.deliver.apikeys import SCOPES, ApiKey, Keys, is_token
+from hitherto.deliver.apikeys import Scope as Permission
+from hitherto.deliver.http import pages
+from hitherto.deliver.http.buckets import Buckets
+from hitherto.deliver.http.failures import BrokenRequest, send_error
+from hitherto.deliver.http.metrics import Metrics
+from hitherto.errors import AccessDenied, NotFound, NotPermitted, RateLimited, HithertoError
+
+OPEN = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
+"""Paths that need no key: they say nothing of anybody."""
+SIGNED = frozenset(
+    {
+        "/v1/telegram/webhook",
+        "/v1/voice/elevenlabs/initiation",
+        "/v1/voice/elevenlabs/post-call",
+        "/v1/voice/elevenlabs/tool",
+        "/v1/voice/vapi",
+        "/v1/voice/retell",
+    }
+)
+"""Paths whose callers cannot send our key and prove themselves in their own way, which their routes check."""
+ACTING_AS = b"x-hitherto-user"
+"""A gateway that holds a key for many users names the one it acts for; the request is then that user's alone."""
+RUN_KEY = "run"
+MOST_BELIEVED = 10_000
+
+Now = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who sent a request, and what they may do. With a `user`, only that user's memory is there for them."""
+
+    key: str
+    tenant: str
+    scopes: frozenset[Permission]
+    user: str | None = None
+    rate: float | None = None
+
+    def acting_as(self, user: str) -> "Caller":
+        if self.user not in (None, user):
+            raise NotFound
+        return replace(self, user=user)
+
+    def must(self, scope: Permission) -> None:
+        """The call needs this scope."""
+        if scope not in self.scopes:
+            raise NotPermitted(f"This key may not do that: it needs the scope {scope!r}.")
+
+
+class Doorman:
+    """Knows callers by their tokens."""
+
+    def __init__(self, keys: Keys, *, run_key: str | None = None, seconds: float, now: Now = time.monotonic) -> None:
+        self._keys = keys
+        self._run_key = run_key
+        self._seconds = seconds
+        self._now = now
+        self._believed: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
+
+    async def caller(self, headers: Mapping[bytes, bytes], *, page: bool = False) -> Caller:
+        """Who sends these headers, or AccessDenied. A page's caller may hold the key in a cookie."""
+        caller = await self.known(token_of(headers) or (pages.token_in(headers) if page else ""))
+        acting = headers.get(ACTING_AS)
+        return caller if acting is None else caller.acting_as(_named(acting))
+
+    async def known(self, token: str) -> Caller:
+        """Whose key this is, or AccessDenied."""
+        if not token:
+            raise AccessDenied
+        return self._remembered(token) or await self._looked_up(token)
+
+    def _remembered(self, token: str) -> Caller | None:
+        until, caller = self._believed.get(token, (0.0, None))
+        return caller if self._now() < until else None
+
+    async def _looked_up(self, token: str) -> Caller:
+        self._believed.pop(token, None)
+        if self._run_key is not None and is_token(token, digest=self._run_key):
+            caller = Caller(key=RUN_KEY, tenant="default", scopes=frozenset(SCOPES))
+        else:
+            key = await self._keys.check(token)
+            if key is None:
+                raise AccessDenied
+            caller = _caller(key)
+        self._believed[token] = (self._now() + self._seconds, caller)
+        while len(self._believed) > MOST_BELIEVED:
+            self._believed.popitem(last=False)
+        return caller
+
+
+class Gate:
+    """The layer that lets callers in: known, and not too often."""
+
+    def __init__(self, app: ASGIApp, *, doorman: Doorman, buckets: Buckets, metrics: Metrics) -> None:
+        self._app = app
+        self._doorman = doorman
+        self._buckets = buckets
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not is_open(scope["path"]):
+            page = pages.is_page(scope["path"])
+            try:
+                caller = await self._doorman.caller(_headers(scope), page=page)
+                scope["state"]["caller"] = caller
+                self._buckets.take(caller.key, rate=caller.rate)
+            except HithertoError as error:
+                if isinstance(error, RateLimited):
+                    self._metrics.refused.labels("rate").inc()
+                if page and isinstance(error, AccessDenied):
+                    await pages.to_sign_in(scope)(scope, receive, send)
+                    return
+                await send_error(error, scope, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def is_open(path: str) -> bool:
+    return path in OPEN or path in SIGNED or pages.is_open(path)
+
+
+def _headers(scope: Scope) -> Mapping[bytes, bytes]:
+    """The headers. One that says who is asking must be there once: which of two counts, nobody else on the way could know."""
+    for name in (ACTING_AS, b"authorization", b"x-api-key"):
+        if sum(given == name for given, _ in scope["headers"]) > 1:
+            raise BrokenRequest(f"The header {name.decode()} is there more than once.")
+    return dict(scope["headers"])
+
+
+def _named(user: bytes) -> str:
+    """The user that a gateway names. Letters that are not percent-encoded UTF-8 would make two names one."""
+    try:
+        return unquote(user.decode("ascii"), errors="strict")
+    except UnicodeDecodeError:
+        raise BrokenRequest(f"The header {ACTING_AS.decode()} is not percent-encoded UTF-8.") from None
+
+
+def token_of(headers: Mapping[bytes, bytes]) -> str:
+    kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else headers.get(b"x-api-key", b"").decode("latin-1")
+
+
+def _caller(key: ApiKey) -> Caller:
+    return Caller(key=key.id, tenant=key.tenant, scopes=frozenset(key.scopes), user=key.user, rate=key.rate)

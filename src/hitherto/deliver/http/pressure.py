@@ -1,0 +1,185 @@
+"""Back-pressure: so many requests are worked on, a few more wait, and the rest are told at once to come back.
+
+A service that takes in everything answers everybody late. Here the newest of those who wait goes first: in a burst all
+get their turn within their patience, and under lasting overload those who are served are served soon, while those who
+have waited too long already are told so. First come, first served would give everybody the longest wait.
+
+Under lasting overload a queue only adds its length to every answer: few wait then, and not for long. And where the
+processor is what is short, one request is worked on at a time, so that it has the processor to itself. One that takes long (an
+export, say) does not count for that: others run beside it.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hitherto.deliver.http import pages, streams
+from hitherto.deliver.http.failures import OPENAI_PATHS, send_error
+from hitherto.deliver.http.gate import OPEN, SIGNED
+from hitherto.deliver.http.metrics import Metrics
+from hitherto.deliver.http.overload import Now, Overload, at_once
+from hitherto.errors import Overloaded
+from hitherto.settings import Settings
+
+URGENT = OPEN | (SIGNED - {"/v1/telegram/webhook", "/v1/voice/elevenlabs/post-call"})
+"""Paths that need no turn: they ask the store for nothing, or at most for a moment. A telephone does not ring twice."""
+
+HURRY = 0.1
+"""The share of its patience that a request has at least under lasting overload."""
+WEIGHT = 0.1
+"""Of the newest, in how long a turn usually takes."""
+PRESSED_WAITING = 2
+"""How many wait under lasting overload."""
+STEPS_TO_READ = 3
+"""Steps of the event loop from a request that lies in its socket to its asking for a turn: read, begun, run."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """A turn that somebody has, and since when."""
+
+    since: float
+
+
+class Turns:
+    """A number of turns, handed to whoever came last among those who wait."""
+
+    def __init__(
+        self,
+        number: int,
+        *,
+        waiting: int,
+        patience: float,
+        now: Now = time.monotonic,
+        processor: Now = time.process_time,
+    ) -> None:
+        self._number = number
+        self._most_waiting = waiting
+        self._patience = patience
+        self._overload = Overload(patience, now=now, processor=processor)
+        self._running: set[Held] = set()
+        self._handing_on = False
+        self._usual = 0.0
+        self._waiting: dict[asyncio.Future[Held | None], None] = {}
+
+    async def take(self) -> Held | None:
+        """A turn, if there is one now or soon enough; who has one gives it back."""
+        now = self._overload.see()
+        if not self._handing_on and self._is_room(now):
+            return self._begin(now)
+        if not self._most_waiting:
+            return None
+        mine: asyncio.Future[Held | None] = asyncio.get_running_loop().create_future()
+        self._waiting[mine] = None
+        self._thin_out()
+        try:
+            async with asyncio.timeout(self.patience):
+                return await mine
+        except TimeoutError:
+            return self._left(mine) or self._late()
+        except asyncio.CancelledError:
+            turn = self._left(mine)
+            if turn is not None:
+                self.give(turn)
+            raise
+
+    def give(self, turn: Held) -> None:
+        """Gives the turn back, for the newest of those who wait; where the processor is short, for the newest of those, too,
+        whose requests came while it was busy and have not been read yet."""
+        self._running.remove(turn)
+        took = min(self._overload.see() - turn.since, self._patience)
+        self._usual += (took - self._usual) * WEIGHT
+        if self._at_once() == self._number:
+            self._hand_on(0)
+        elif not self._handing_on:
+            self._handing_on = True
+            self._hand_on(STEPS_TO_READ)
+
+    def _hand_on(self, steps: int) -> None:
+        if steps:
+            asyncio.get_running_loop().call_soon(self._hand_on, steps - 1)
+            return
+        self._handing_on = False
+        now = self._overload.see()
+        while self._waiting and self._is_room(now):
+            newest, _ = self._waiting.popitem()
+            # One whose patience has just ended is cancelled already and has not left yet.
+            if not newest.done():
+                newest.set_result(self._begin(now))
+        self._overload.leave(room=self._is_room(now))
+
+    @property
+    def patience(self) -> float:
+        """How long who comes now waits: under lasting overload no longer than the answer itself takes, or a moment."""
+        return max(self._patience * HURRY, self._usual) if self._overload.lasts else self._patience
+
+    def _begin(self, now: float) -> Held:
+        turn = Held(now)
+        self._running.add(turn)
+        self._overload.leave(room=self._is_room(now))
+        return turn
+
+    def _is_room(self, now: float) -> bool:
+        if len(self._running) >= self._number:
+            return False
+        most = self._at_once()
+        return most == self._number or sum(now - turn.since < self._patience for turn in self._running) < most
+
+    def _at_once(self) -> int:
+        return at_once(self._number, processor=self._overload.processor) if self._overload.lasts else self._number
+
+    def _thin_out(self) -> None:
+        """Sends away who has waited longest, while there are too many: they would come last."""
+        most = min(self._most_waiting, PRESSED_WAITING) if self._overload.lasts else self._most_waiting
+        while len(self._waiting) > most:
+            oldest = next(iter(self._waiting))
+            del self._waiting[oldest]
+            if not oldest.done():
+                oldest.set_result(None)
+
+    def _late(self) -> Held | None:
+        """The turn of somebody whose patience has ended, if there is room by now: who was running may take long."""
+        now = self._overload.see()
+        return self._begin(now) if self._is_room(now) else None
+
+    def _left(self, mine: "asyncio.Future[Held | None]") -> Held | None:
+        """Nobody waits here any more; the turn, if it had been handed over in the same moment."""
+        self._waiting.pop(mine, None)
+        return mine.result() if mine.done() and not mine.cancelled() else None
+
+
+def _is_urgent(path: str) -> bool:
+    return path in URGENT or path in OPENAI_PATHS or pages.needs_no_turn(path)
+
+
+class Pressure:
+    """The layer that hands out turns. Requests that are passed on mostly wait for another server; how many of them run is
+    limited where they are passed on. Exports and imports may wait for their client: they have turns of their own, so that
+    a slow one holds up others of its kind at most."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._turns = _turns(settings)
+        self._streams = _turns(settings)
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or _is_urgent(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        turns = self._streams if streams.is_stream(scope["path"]) else self._turns
+        turn = await turns.take()
+        if turn is None:
+            self._metrics.refused.labels("busy").inc()
+            await send_error(Overloaded(), scope, send)
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            turns.give(turn)
+
+
+def _turns(settings: Settings) -> Turns:
+    return Turns(settings.concurrency, waiting=settings.waiting, patience=settings.patience_seconds)

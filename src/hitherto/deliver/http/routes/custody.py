@@ -1,0 +1,106 @@
+"""What people may ask of their memory besides forgetting: for how long it is kept, what was held back, who did what to it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from hitherto import pages
+from hitherto.assemble.forgetting import Receipt
+from hitherto.deliver.http import paging
+from hitherto.deliver.http.channels import Channels
+from hitherto.deliver.http.models import Name, RetentionChange, Review, given, reply
+from hitherto.deliver.http.subjects import (
+    Administering,
+    Asking,
+    Changing,
+    Deciding,
+    Forgetting,
+    Operating,
+    Removing,
+    caller_of,
+)
+from hitherto.pages import Page
+from hitherto.store.base import Scrubbed
+from hitherto.store.journal import Event
+from hitherto.types import Memory
+
+router = APIRouter(tags=["custody"])
+
+Kept = dict[str, float]
+Decided = dict[str, float | None]
+Receipts = dict[str, Receipt]
+DryRun = Annotated[bool, Query(description="Only say what would be removed.")]
+
+
+@router.get("/v1/users/{user}/retention", response_model=Kept)
+async def retention(subject: Asking) -> Response:
+    """For how many days each kind is kept for this user; a kind that is missing is kept until it is forgotten."""
+    return reply(await subject.memory.retention(user=subject.user), Kept)
+
+
+@router.patch("/v1/retention", response_model=Decided)
+async def set_retention_of_all(tenancy: Administering, body: RetentionChange) -> Response:
+    """Sets these kinds for all users of the tenant and keeps the others; null keeps a kind until it is forgotten."""
+    return reply(await tenancy.memory.set_retention(**given(body)), Decided)
+
+
+@router.patch("/v1/users/{user}/retention", response_model=Decided)
+async def set_retention(subject: Deciding, body: RetentionChange) -> Response:
+    """The same for one user, over the tenant's numbers; nothing goes before it is asked for."""
+    return reply(await subject.memory.set_retention(user=subject.user, **given(body)), Decided)
+
+
+@router.post("/v1/retain", response_model=Receipts)
+async def retain_all(request: Request, tenancy: Removing, *, dry_run: DryRun = False) -> Response:
+    """Removes what is over its time, of all users of the tenant; receipts by user."""
+    return _removed(request, await tenancy.memory.retain(dry_run=dry_run))
+
+
+@router.post("/v1/users/{user}/retain", response_model=Receipts)
+async def retain(request: Request, subject: Forgetting, *, dry_run: DryRun = False) -> Response:
+    """Removes what is over its time, of one user."""
+    return _removed(request, await subject.memory.retain(user=subject.user, dry_run=dry_run))
+
+
+def _removed(request: Request, receipts: Receipts) -> Response:
+    for user, receipt in receipts.items():
+        if not receipt.dry_run:
+            Channels.of(request).forgot(tenant=caller_of(request).tenant, user=user)
+    return reply(receipts, Receipts)
+
+
+@router.post("/v1/users/{user}/memories/{id}/review", response_model=Memory)
+async def review(subject: Changing, id: Name, body: Review) -> Response:
+    """A person's word on a memory that is held back (`GET …/memories?status=QUARANTINED`): used from now on, or archived."""
+    return reply(await subject.memory.review(id, user=subject.user, approve=body.approve), Memory)
+
+
+@router.get("/v1/events", response_model=Page[Event])
+async def events_of_all(
+    tenancy: Administering, limit: paging.Limit = paging.DEFAULT, cursor: paging.Cursor = None
+) -> Response:
+    """The tenant's audit log, newest first: who forgot, exported, loaded or changed what, without content."""
+    return _events(await tenancy.memory.events(limit=limit, before=_behind(cursor)), limit=limit)
+
+
+@router.get("/v1/users/{user}/events", response_model=Page[Event])
+async def events(subject: Asking, limit: paging.Limit = paging.DEFAULT, cursor: paging.Cursor = None) -> Response:
+    """The audit log of one user; what was done stays in it when the user is forgotten."""
+    found = await subject.memory.events(user=subject.user, limit=limit, before=_behind(cursor))
+    return _events(found, limit=limit)
+
+
+def _behind(cursor: str | None) -> str | None:
+    return None if cursor is None else str(pages.unpack(cursor, str)[0])
+
+
+def _events(found: list[Event], *, limit: int) -> Response:
+    more = pages.pack(found[-1].id) if len(found) >= limit else None
+    return reply(Page[Event](items=found, next=more), Page[Event])
+
+
+@router.post("/v1/scrub", response_model=Scrubbed)
+async def scrub(tenancy: Operating) -> Response:
+    """Rewrites what may still hold bytes of something forgotten, of all tenants; tables are locked one after the other."""
+    return reply(await tenancy.memory.scrub(), Scrubbed)

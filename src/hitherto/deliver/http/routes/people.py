@@ -1,0 +1,104 @@
+"""Who there is: users, the state of relationships, personas, and the links from a channel's ids to users."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from hitherto import pages
+from hitherto.deliver.http import paging
+from hitherto.deliver.http.channels import Channels
+from hitherto.deliver.http.models import (
+    Head,
+    Linked,
+    LinkQuestion,
+    Name,
+    NewLink,
+    NewPersona,
+    ProfileChange,
+    StateChange,
+    free,
+    given,
+    reply,
+)
+from hitherto.deliver.http.subjects import Administering, Asking, Consulting, Reading, Writing
+from hitherto.pages import Page
+from hitherto.types import Persona, Profile, State
+
+router = APIRouter()
+
+OfPersona = Annotated[Name | None, Query(description="With none, the unnamed persona's.")]
+
+
+@router.get("/v1/users", response_model=Page[str], tags=["users"])
+async def users(tenancy: Administering, limit: paging.Limit = paging.DEFAULT, cursor: paging.Cursor = None) -> Response:
+    """The tenant's users, by name."""
+    names = sorted(await tenancy.memory.users())
+    if cursor is not None:
+        (last,) = pages.unpack(cursor, str)
+        names = [name for name in names if name > last]
+    more = pages.pack(names[limit - 1]) if len(names) > limit else None
+    return reply(Page[str](items=names[:limit], next=more), Page[str])
+
+
+@router.get("/v1/users/{user}/head", response_model=Head, tags=["users"])
+async def head(subject: Asking) -> Response:
+    """The newest entry of the user's log; 0 for a user of whom nothing was ever written."""
+    return reply(Head(head=await subject.memory.head(user=subject.user)), Head)
+
+
+@router.get("/v1/users/{user}", response_model=Profile, tags=["users"])
+async def user(subject: Reading) -> Response:
+    """What the application said of the user."""
+    return reply(await subject.memory.user(subject.user), Profile)
+
+
+@router.patch("/v1/users/{user}", response_model=Profile, tags=["users"])
+async def set_user(subject: Writing, body: ProfileChange) -> Response:
+    """Sets the user's zone, name, locale, stage, and under `extra` anything else."""
+    named = given(body)
+    extra = free(named.pop("extra", {}), "user", *ProfileChange.model_fields)
+    return reply(await subject.memory.set_user(subject.user, **extra, **named), Profile)
+
+
+@router.get("/v1/users/{user}/state", response_model=State, tags=["state"])
+async def state(subject: Reading, persona: OfPersona = None) -> Response:
+    """The relationship's state with a persona; with none set, an empty one."""
+    return reply(await subject.memory.state(user=subject.user, persona=persona), State)
+
+
+@router.patch("/v1/users/{user}/state", response_model=State, tags=["state"])
+async def set_state(subject: Writing, body: StateChange, persona: OfPersona = None) -> Response:
+    """Changes these fields and keeps the others."""
+    fields = free(body.fields, "user", "persona")
+    return reply(await subject.memory.set_state(user=subject.user, persona=persona, **fields), State)
+
+
+@router.get("/v1/personas", response_model=list[Persona], tags=["personas"])
+async def personas(tenancy: Consulting) -> Response:
+    """The tenant's personas."""
+    return reply(await tenancy.memory.personas(), list[Persona])
+
+
+@router.put("/v1/personas/{id}", response_model=Persona, tags=["personas"])
+async def define_persona(tenancy: Administering, id: Name, body: NewPersona) -> Response:
+    """Defines who answers; every definition is a version. One over its cap is refused here, not later."""
+    extra: dict[str, Any] = free(body.extra, "id", *NewPersona.model_fields)
+    defined = await tenancy.memory.define_persona(
+        id, name=body.name, text=body.text, boundaries=body.boundaries, style=body.style, **extra
+    )
+    return reply(defined, Persona)
+
+
+@router.post("/v1/links", status_code=204, tags=["links"])
+async def link(request: Request, tenancy: Administering, body: NewLink) -> Response:
+    """From now on this phone number, chat or account id means this user."""
+    await tenancy.memory.link(body.user, body.channel, body.external_id)
+    Channels.of(request).linked(tenant=tenancy.tenant, external_id=body.external_id)
+    return Response(status_code=204)
+
+
+@router.post("/v1/links/resolve", response_model=Linked, tags=["links"])
+async def resolve(tenancy: Administering, body: LinkQuestion) -> Response:
+    """The user who is linked to an id of a channel, if any. Asked by POST, so that no phone number stands in a log."""
+    return reply(Linked(user=await tenancy.memory.resolve(body.channel, body.external_id)), Linked)

@@ -1,0 +1,252 @@
+"""What is remembered, by hand: the same routes for every noun, made from one table."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+
+from hitherto import pages
+from hitherto.deliver.http import models, paging
+from hitherto.deliver.http.idempotency import IdempotencyKey, derived
+from hitherto.deliver.http.models import Known, Name, Strict, Versions, given, reply
+from hitherto.deliver.http.subjects import Changing, Reading, Subject, Writing
+from hitherto.errors import NotFound
+from hitherto.pages import Page
+from hitherto.types import (
+    Entity,
+    Episode,
+    Loop,
+    Memory,
+    Profile,
+    Progress,
+    Record,
+    RecordKind,
+    Session,
+    Slot,
+    State,
+    Summary,
+    SummaryKind,
+    Thought,
+)
+
+Persona = Annotated[Name | None, Query(description="Only this persona's.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One kind of record and the path it is under."""
+
+    path: str
+    cls: type[Record]
+
+    @property
+    def noun(self) -> RecordKind:
+        return self.cls.noun
+
+
+SHELVES = (
+    Shelf("memories", Memory),
+    Shelf("episodes", Episode),
+    Shelf("loops", Loop),
+    Shelf("thoughts", Thought),
+    Shelf("summaries", Summary),
+    Shelf("sessions", Session),
+    Shelf("entities", Entity),
+    Shelf("slots", Slot),
+)
+
+
+Anything = Memory | Episode | Loop | Thought | Summary | Session | Entity | State | Profile | Slot | Progress
+
+
+def routers() -> list[APIRouter]:
+    """The routes of every shelf, and those of any record."""
+    made = [_listings()]
+    for shelf in SHELVES:
+        router = APIRouter(prefix=f"/v1/users/{{user}}/{shelf.path}", tags=[shelf.path])
+        _reading(router, shelf)
+        if shelf.cls is not Session:
+            _adding(router, shelf)
+        _changing(router, shelf)
+        made.append(router)
+    made.append(_versions())
+    return made
+
+
+def _page(found: list[Any], cls: type[Record], *, limit: int, more: bool = True) -> Response:
+    page: Any = Page.__class_getitem__(cls)
+    return reply(page(items=found, next=paging.after(found, limit=limit) if more else None), page)
+
+
+def _listings() -> APIRouter:
+    """The lists; each takes the filters that the library's own call takes."""
+    router = APIRouter(prefix="/v1/users/{user}")
+
+    @router.get("/memories", response_model=Page[Memory], tags=["memories"])
+    async def memories(
+        subject: Reading,
+        persona: Persona = None,
+        status: Annotated[Name, Query(description="`any` lists all.")] = "ACTIVE",
+        entity: Annotated[Name | None, Query(description="Only those about it, such as `person:lea`.")] = None,
+        known: Annotated[Known | None, Query()] = None,
+        limit: paging.Limit = paging.DEFAULT,
+        cursor: paging.Cursor = None,
+    ) -> Response:
+        """Memories, newest first; with a persona, its own and everybody's. Those of one entity come in one piece."""
+        found = await subject.memory.memories(
+            user=subject.user,
+            persona=persona,
+            status=_status(status),
+            entity=entity,
+            limit=limit,
+            after=pages.place(cursor),
+            known=known,
+        )
+        return _page(found, Memory, limit=limit, more=entity is None)
+
+    @router.get("/episodes", response_model=Page[Episode], tags=["episodes"])
+    async def episodes(
+        subject: Reading,
+        persona: Persona = None,
+        limit: paging.Limit = paging.DEFAULT,
+        cursor: paging.Cursor = None,
+    ) -> Response:
+        """Episodes, newest first."""
+        return await _listed(subject.memory.episodes, subject, Episode, limit, cursor, persona=persona)
+
+    @router.get("/loops", response_model=Page[Loop], tags=["loops"])
+    async def loops(
+        subject: Reading,
+        persona: Persona = None,
+        status: Annotated[Name, Query(description="`any` lists the closed ones too.")] = "open",
+        limit: paging.Limit = paging.DEFAULT,
+        cursor: paging.Cursor = None,
+    ) -> Response:
+        """Loops, newest first."""
+        return await _listed(
+            subject.memory.loops, subject, Loop, limit, cursor, persona=persona, status=_status(status)
+        )
+
+    @router.get("/thoughts", response_model=Page[Thought], tags=["thoughts"])
+    async def thoughts(
+        subject: Reading,
+        persona: Persona = None,
+        limit: paging.Limit = paging.DEFAULT,
+        cursor: paging.Cursor = None,
+    ) -> Response:
+        """The persona's inner life, newest first."""
+        return await _listed(subject.memory.thoughts, subject, Thought, limit, cursor, persona=persona)
+
+    @router.get("/summaries", response_model=Page[Summary], tags=["summaries"])
+    async def summaries(
+        subject: Reading,
+        persona: Persona = None,
+        kind: Annotated[SummaryKind | None, Query(description="A piece may then hold fewer than asked for.")] = None,
+        limit: paging.Limit = paging.DEFAULT,
+        cursor: paging.Cursor = None,
+    ) -> Response:
+        """Summaries, newest first."""
+        found = await subject.memory.summaries(
+            user=subject.user, persona=persona, limit=limit, after=pages.place(cursor)
+        )
+        kept = [summary for summary in found if kind in (None, summary.kind)]
+        return reply(Page[Summary](items=kept, next=paging.after(found, limit=limit)), Page[Summary])
+
+    @router.get("/sessions", response_model=Page[Session], tags=["sessions"])
+    async def sessions(
+        subject: Reading,
+        persona: Persona = None,
+        limit: paging.Limit = paging.DEFAULT,
+        cursor: paging.Cursor = None,
+    ) -> Response:
+        """Sessions, newest first, with their last activity and number of turns."""
+        return await _listed(subject.memory.sessions, subject, Session, limit, cursor, persona=persona)
+
+    @router.get("/entities", response_model=Page[Entity], tags=["entities"])
+    async def entities(
+        subject: Reading, limit: paging.Limit = paging.DEFAULT, cursor: paging.Cursor = None
+    ) -> Response:
+        """Who and what is talked about."""
+        return await _listed(subject.memory.entities, subject, Entity, limit, cursor)
+
+    return router
+
+
+async def _listed(
+    call: Callable[..., Awaitable[list[Any]]],
+    subject: Subject,
+    cls: type[Record],
+    limit: int,
+    cursor: str | None,
+    **filters: object,
+) -> Response:
+    found = await call(user=subject.user, limit=limit, after=pages.place(cursor), **filters)
+    return _page(found, cls, limit=limit)
+
+
+def _reading(router: APIRouter, shelf: Shelf) -> None:
+    async def read(subject: Reading, id: Name) -> Response:
+        return reply(await existing(subject, id, shelf), shelf.cls)
+
+    read.__doc__ = f"One {shelf.noun}, as it is now."
+    router.get("/{id}", response_model=shelf.cls, name=f"read_{shelf.noun}")(read)
+
+
+def _adding(router: APIRouter, shelf: Shelf) -> None:
+    model = models.addition(shelf.noun)
+
+    async def add(
+        subject: Writing,
+        body: Strict,
+        idempotency_key: IdempotencyKey = None,
+    ) -> Response:
+        fields = given(body)
+        own = fields.pop("id", None)
+        made = await subject.memory.add(shelf.noun, user=subject.user, id=own or derived(idempotency_key), **fields)
+        return reply(made, shelf.cls, status=201)
+
+    add.__annotations__["body"] = model
+    add.__doc__ = f"A new {shelf.noun} by hand; one with a key that exists is a new version of it."
+    router.post("", response_model=shelf.cls, status_code=201, name=f"add_{shelf.noun}")(add)
+
+
+def _changing(router: APIRouter, shelf: Shelf) -> None:
+    model = models.change(shelf.noun)
+
+    async def update(subject: Changing, id: Name, body: Strict) -> Response:
+        await existing(subject, id, shelf)
+        return reply(await subject.memory.update(id, user=subject.user, **given(body)), shelf.cls)
+
+    update.__annotations__["body"] = model
+    update.__doc__ = f"A new version of a {shelf.noun} with these fields changed."
+    router.patch("/{id}", response_model=shelf.cls, name=f"update_{shelf.noun}")(update)
+
+
+def _versions() -> APIRouter:
+    router = APIRouter(tags=["records"])
+
+    @router.get("/v1/users/{user}/records/{id}/versions", response_model=Versions[Anything])
+    async def versions(subject: Reading, id: Name) -> Response:
+        """Every version of any record, oldest first."""
+        found = await subject.memory.history(user=subject.user, id=id)
+        if not found:
+            raise NotFound
+        kind: Any = Versions.__class_getitem__(type(found[0]))
+        return reply(kind(kind=found[0].noun, versions=found), kind)
+
+    return router
+
+
+async def existing(subject: Subject, id: str, shelf: Shelf) -> Record:
+    """The live record of that id, if it is of this kind."""
+    versions = await subject.memory.history(user=subject.user, id=id)
+    live = [record for record in versions if record.retired is None and isinstance(record, shelf.cls)]
+    if not live:
+        raise NotFound
+    return live[-1]
+
+
+def _status(given: str) -> str | None:
+    return None if given == "any" else given

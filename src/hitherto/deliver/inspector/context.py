@@ -1,0 +1,91 @@
+"""One context: what the model saw, section by section, and every candidate with its reason."""
+
+import json
+from typing import Annotated, Literal, get_args
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from hitherto.deliver import plain
+from hitherto.deliver.http.pages import ROOT
+from hitherto.deliver.inspector import sources
+from hitherto.deliver.inspector.anatomy import Anatomy, Entry, anatomy
+from hitherto.deliver.inspector.pages import Page, is_piece, page
+from hitherto.deliver.inspector.visits import looking
+from hitherto.types import Json
+
+router = APIRouter(route_class=Page, include_in_schema=False)
+
+View = Literal["sections", "candidates", "text", "messages", "json"]
+Show = Literal["all", "in", "out"]
+VIEWS: tuple[View, ...] = get_args(View)
+LISTED = 100
+"""Candidates of one page."""
+RECENT = 60
+
+
+@router.get(f"{ROOT}/context")
+async def context(
+    request: Request,
+    user: str | None = None,
+    snapshot: str = "",
+    turn: str = "",
+    view: View = "sections",
+    show: Show = "all",
+    section: str = "",
+    start: Annotated[int, Query(ge=0, le=100_000)] = 0,
+) -> Response:
+    """The context of a snapshot, or the one behind a turn; with neither, the list of those that were kept."""
+    subject = await looking(request, user)
+    if not snapshot and not turn:
+        kept = await subject.memory.snapshots(user=subject.user, limit=RECENT)
+        rows = [(one, json.loads(one.body)) for one in kept]
+        return page(request, "contexts.html", user=subject.user, rows=rows, most=RECENT)
+    found = (
+        await sources.of_snapshot(subject.memory, user=subject.user, snapshot=snapshot)
+        if snapshot
+        else await sources.of_turn(subject.memory, user=subject.user, turn=turn)
+    )
+    made = anatomy(found.context)
+    ranked = sorted(made.entries, key=lambda entry: -entry.item.score if entry.parts else 0.0)
+    wanted = [entry for entry in ranked if _wanted(entry, show=show, section=section)]
+    return page(
+        request,
+        "context_piece.html" if is_piece(request) else "context.html",
+        user=subject.user,
+        found=found,
+        made=made,
+        view=view,
+        views=VIEWS,
+        show=show,
+        section=section,
+        sections=_sections(made),
+        entries=wanted[start : start + LISTED],
+        count=len(wanted),
+        start=start,
+        listed=LISTED,
+        here_is={"snapshot": snapshot, "turn": turn},
+        as_json=plain.text(found.context, indent=2) if view == "json" else "",
+        as_messages=plain.text(_chat(found.context.system, found.context.messages), indent=2)
+        if view == "messages"
+        else "",
+    )
+
+
+def _chat(system: str, messages: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    return [{"role": "system", "content": system}, *messages]
+
+
+def _wanted(entry: Entry, *, show: Show, section: str) -> bool:
+    if section and entry.item.section != section:
+        return False
+    return show == "all" or entry.item.included == (show == "in")
+
+
+def _sections(made: Anatomy) -> list[tuple[str, str, int, int]]:
+    """Each section that has candidates: id, name, how many are in, how many there are."""
+    counted: dict[str, tuple[str, int, int]] = {}
+    for entry in made.entries:
+        name, included, count = counted.get(entry.item.section, (entry.name, 0, 0))
+        counted[entry.item.section] = (name, included + entry.item.included, count + 1)
+    return [(section, *rest) for section, rest in counted.items()]

@@ -1,0 +1,205 @@
+"""A conversation: turns by lane and persona, sessions as bands, live as turns arrive, and a way from each answer to what
+the model saw. A long one is shown in pieces, so that a page stays small wherever one is in it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Annotated, TypedDict
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import Response, StreamingResponse
+
+from hitherto import Hitherto
+from hitherto.deliver.http.models import Known
+from hitherto.deliver.http.pages import LIVE, ROOT
+from hitherto.deliver.inspector.links import Links
+from hitherto.deliver.inspector.pages import HEADERS, Page, is_piece, page, render
+from hitherto.deliver.inspector.visits import looking
+from hitherto.errors import NotFound
+from hitherto.pages import LARGEST
+from hitherto.types import StoredTurn
+
+router = APIRouter(route_class=Page, include_in_schema=False)
+
+PIECE = 50
+"""Turns of one piece of a conversation."""
+LISTENING = 10.0
+"""Seconds that a stream is open. The browser asks again at once and says what it has seen, so that no turn is missed and a
+service that stops waits for no stream longer than this."""
+LOOKED = 0.4
+"""Seconds between two looks at the log."""
+
+Place = Annotated[Known | None, Query()]
+
+
+class Whose(TypedDict):
+    """Filters as the library takes them."""
+
+    persona: str | None
+    lane: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which turns; empty means all."""
+
+    persona: str = ""
+    lane: str = ""
+
+    @property
+    def given(self) -> Whose:
+        return {"persona": self.persona or None, "lane": self.lane or None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """Turns in a row of one session. `begins`: its first turn is the session's first."""
+
+    session: str
+    turns: tuple[StoredTurn, ...]
+
+    @property
+    def first(self) -> StoredTurn:
+        return self.turns[0]
+
+    @property
+    def begins(self) -> bool:
+        return self.first.position == 1
+
+    @property
+    def lasted(self) -> float:
+        return (self.turns[-1].at - self.first.at).total_seconds()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A part of a conversation, and where it goes on; None where it does not."""
+
+    turns: tuple[StoredTurn, ...]
+    older: int | None
+    newer: int | None
+
+    @property
+    def bands(self) -> list[Band]:
+        return [Band(session=key, turns=tuple(run)) for key, run in groupby(self.turns, key=lambda turn: turn.session)]
+
+    @property
+    def last(self) -> int:
+        return self.turns[-1].place if self.turns else 0
+
+
+@router.get(f"{ROOT}/conversation")
+async def conversation(
+    request: Request,
+    user: str | None = None,
+    persona: str = "",
+    lane: str = "",
+    before: Place = None,
+    after: Place = None,
+    around: str = "",
+) -> Response:
+    """The newest turns, those before or after a place, or those around one turn."""
+    subject = await looking(request, user)
+    filters = Filters(persona=persona, lane=lane)
+    if around:
+        piece = await _around(subject.memory, subject.user, filters, around)
+    else:
+        piece = await _piece(subject.memory, subject.user, filters, before=before, after=after)
+    if is_piece(request) and (before is not None or after is not None):
+        going = "newer" if after is not None else "older"
+        return page(request, "conversation_piece.html", user=subject.user, piece=piece, filters=filters, going=going)
+    return page(
+        request,
+        "conversation.html",
+        user=subject.user,
+        piece=piece,
+        filters=filters,
+        around=around,
+        personas=await personas(subject.memory, subject.user),
+        lanes=sorted({turn.lane for turn in piece.turns if turn.lane} | ({lane} - {""})),
+    )
+
+
+@router.get(f"{ROOT}/turns")
+async def turns(request: Request, ids: Annotated[str, Query(max_length=20_000)], user: str | None = None) -> Response:
+    """The turns that something rests on."""
+    subject = await looking(request, user)
+    wanted = [name for name in ids.split("\n") if name][:PIECE]
+    found = await subject.memory.turns(user=subject.user, ids=wanted)
+    missing = len(set(wanted) - {turn.id for turn in found})
+    return page(request, "turns.html", user=subject.user, turns=found, missing=missing, whole=not is_piece(request))
+
+
+@router.get(LIVE)
+async def live(
+    request: Request,
+    user: str | None = None,
+    persona: str = "",
+    lane: str = "",
+    after: Place = 0,
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> Response:
+    """Turns as they arrive, each a piece of the page."""
+    subject = await looking(request, user)
+    seen = int(last_event_id) if last_event_id and last_event_id.isdecimal() else after or 0
+    events = _arriving(subject.memory, subject.user, Filters(persona=persona, lane=lane), seen=seen)
+    headers = {**HEADERS, "X-Accel-Buffering": "no"}
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+
+async def personas(memory: Hitherto, user: str) -> list[str]:
+    """The personas to choose from: those that are defined, and those of the newest turns."""
+    newest = await memory.turns(user=user, before=LARGEST, limit=PIECE)
+    defined = await memory.personas()
+    return sorted({*(one.id for one in defined if one.id), *(turn.persona for turn in newest if turn.persona)})
+
+
+async def _arriving(memory: Hitherto, user: str, filters: Filters, *, seen: int) -> AsyncIterator[str]:
+    yield "retry: 300\n\n"
+    loop = asyncio.get_running_loop()
+    until, head = loop.time() + LISTENING, -1
+    while loop.time() < until:
+        now = await memory.head(user=user)
+        if now != head:
+            head = now
+            found = await memory.turns(user=user, after=seen, limit=PIECE, **filters.given)
+            if found:
+                seen = found[-1].place
+                yield _event(user, found, filters)
+        await asyncio.sleep(LOOKED)
+
+
+def _event(user: str, turns: list[StoredTurn], filters: Filters) -> str:
+    piece = Piece(turns=tuple(turns), older=None, newer=None)
+    made = render("bands.html", piece=piece, filters=filters, link=Links(user), around="", fresh=True)
+    lines = "\n".join(f"data: {line}" for line in made.replace("\r", "").split("\n"))
+    return f"id: {turns[-1].place}\n{lines}\n\n"
+
+
+async def _piece(
+    memory: Hitherto, user: str, filters: Filters, *, before: int | None = None, after: int | None = None
+) -> Piece:
+    if after is not None:
+        found = await memory.turns(user=user, after=after, limit=PIECE + 1, **filters.given)
+        shown = found[:PIECE]
+        return Piece(turns=tuple(shown), older=None, newer=shown[-1].place if len(found) > PIECE else None)
+    ahead = LARGEST if before is None else before
+    found = await memory.turns(user=user, before=ahead, limit=PIECE + 1, **filters.given)
+    shown = found[-PIECE:]
+    return Piece(turns=tuple(shown), older=shown[0].place if len(found) > PIECE else None, newer=None)
+
+
+async def _around(memory: Hitherto, user: str, filters: Filters, turn: str) -> Piece:
+    found = await memory.turns(user=user, ids=[turn])
+    if not found:
+        raise NotFound
+    half = PIECE // 2
+    ahead = await memory.turns(user=user, before=found[0].place, limit=half + 1, **filters.given)
+    behind = await memory.turns(user=user, after=found[0].place, limit=half + 1, **filters.given)
+    shown = (*ahead[-half:], found[0], *behind[:half])
+    return Piece(
+        turns=shown,
+        older=shown[0].place if len(ahead) > half else None,
+        newer=shown[-1].place if len(behind) > half else None,
+    )

@@ -1,0 +1,279 @@
+"""What is remembered of a user: facts with their validity, entities, loops, summaries, state; and the ways to correct it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations, pairwise
+from typing import Any, Literal, get_args
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from hitherto import keys, pages
+from hitherto.deliver.http import paging
+from hitherto.deliver.http.channels import Channels
+from hitherto.deliver.http.pages import ROOT
+from hitherto.deliver.http.service import Service
+from hitherto.deliver.http.subjects import Subject, caller_of, subject_of
+from hitherto.deliver.inspector.charts import Span, Timeline
+from hitherto.deliver.inspector.conversation import personas
+from hitherto.deliver.inspector.graph import graph
+from hitherto.deliver.inspector.links import Links
+from hitherto.deliver.inspector.pages import Page, is_piece, page
+from hitherto.deliver.inspector.visits import Form, form, looking
+from hitherto.errors import InvalidInput, NotFound
+from hitherto.text.slugs import slug
+from hitherto.types import Entity, Json, Loop, Memory, Record, State
+
+router = APIRouter(route_class=Page, include_in_schema=False)
+
+Tab = Literal["facts", "entities", "loops", "summaries", "state"]
+TABS: tuple[Tab, ...] = get_args(Tab)
+LISTED = 30
+MANY = 500
+CHANGES: dict[str, dict[str, Any]] = {
+    "pin": {"pinned": True},
+    "unpin": {"pinned": False},
+    "archive": {"status": "ARCHIVED", "pinned": False},
+    "restore": {"status": "ACTIVE"},
+    "done": {"status": "done"},
+    "drop": {"status": "dropped"},
+    "reopen": {"status": "open"},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """An earlier text of a fact, with when it was believed."""
+
+    text: str
+    span: Span
+    when: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A memory on the timeline."""
+
+    memory: Memory
+    span: Span
+    versions: tuple[Version, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A change of the relationship's state: fields with their value before and after."""
+
+    at: datetime
+    changes: tuple[tuple[str, Json, Json], ...]
+
+
+@router.get(f"{ROOT}/memory")
+async def memory(
+    request: Request,
+    user: str | None = None,
+    tab: Tab = "facts",
+    status: str = "ACTIVE",
+    persona: str = "",
+    entity: str = "",
+    cursor: str | None = None,
+) -> Response:
+    subject = await looking(request, user)
+    shown: dict[str, Any]
+    match tab:
+        case "facts":
+            shown = await _facts(request, subject, status=status, persona=persona, entity=entity, cursor=cursor)
+        case "entities":
+            shown = await _entities(subject)
+        case "loops":
+            shown = await _loops(request, subject, cursor=cursor)
+        case "summaries":
+            found = await subject.memory.summaries(user=subject.user, limit=LISTED, after=pages.place(cursor))
+            shown = {"summaries": found, "more": paging.after(found, limit=LISTED)}
+        case "state":
+            shown = {"states": await _states(subject)}
+    usual: dict[str, Any] = {"more": None, "status": status, "entity": entity, "persona": persona}
+    return page(request, f"memory_{tab}.html", user=subject.user, tab=tab, tabs=TABS, **(usual | shown))
+
+
+@router.post(f"{ROOT}/memory/change")
+async def change(request: Request) -> Response:
+    """Corrects, pins, archives, restores or reviews a fact; closes or opens a loop. The old version stays."""
+    filled = await form(request)
+    subject = subject_of(request, user=filled.get("user"), scope="write")
+    action, name = filled["action"], filled["id"]
+    done = (
+        await subject.memory.review(name, user=subject.user, approve=action == "approve")
+        if action in ("approve", "reject")
+        else await subject.memory.update(name, user=subject.user, **_changes(filled))
+    )
+    if not is_piece(request):
+        tab = "loops" if isinstance(done, Loop) else "facts"
+        return RedirectResponse(Links(subject.user)("memory", tab=tab), status_code=303)
+    if isinstance(done, Loop):
+        return page(request, "loop.html", user=subject.user, one=done, now=_now(request))
+    axis = Timeline.over([done.valid_from or done.at, done.valid_to or _now(request)])
+    fact = await _fact(subject, _as_memory(done), axis)
+    return page(request, "fact.html", user=subject.user, fact=fact, changed=True)
+
+
+@router.post(f"{ROOT}/memory/forget")
+async def forget(request: Request) -> Response:
+    """Forgets a memory, an entity or a turn for good, and shows the receipt."""
+    filled = await form(request)
+    subject = subject_of(request, user=filled.get("user"), scope="forget")
+    what, name = filled["what"], filled["id"]
+    if what not in ("memory", "entity", "turn"):
+        raise InvalidInput("what: a memory, an entity or a turn can be forgotten here")
+    receipt = await subject.memory.forget(
+        user=subject.user,
+        memory=name if what == "memory" else None,
+        entity=name if what == "entity" else None,
+        turn=name if what == "turn" else None,
+    )
+    Channels.of(request).forgot(tenant=caller_of(request).tenant, user=subject.user)
+    template = "receipt.html" if is_piece(request) else "receipt_page.html"
+    return page(request, template, user=subject.user, receipt=receipt, tab="facts", tabs=TABS, more=None)
+
+
+@router.post(f"{ROOT}/memory/merge")
+async def merge(request: Request) -> Response:
+    """Says that two entities are one; the first is kept."""
+    filled = await form(request)
+    subject = subject_of(request, user=filled.get("user"), scope="write")
+    await subject.memory.merge(user=subject.user, entities=[filled["keep"], filled["other"]])
+    return RedirectResponse(Links(subject.user)("memory", tab="entities"), status_code=303)
+
+
+@router.post(f"{ROOT}/memory/split")
+async def split(request: Request) -> Response:
+    """Says that a name is somebody else."""
+    filled = await form(request)
+    subject = subject_of(request, user=filled.get("user"), scope="write")
+    await subject.memory.split(user=subject.user, entity=filled["entity"], name=filled["name"])
+    return RedirectResponse(Links(subject.user)("memory", tab="entities"), status_code=303)
+
+
+async def _facts(
+    request: Request, subject: Subject, *, status: str, persona: str, entity: str, cursor: str | None
+) -> dict[str, Any]:
+    found = await subject.memory.memories(
+        user=subject.user,
+        persona=persona or None,
+        status=None if status == "any" else status,
+        entity=entity or None,
+        limit=LISTED,
+        after=None if entity else pages.place(cursor),
+    )
+    now = _now(request)
+    moments = [moment for one in found for moment in (one.valid_from or one.at, one.valid_to or one.at)]
+    axis = Timeline.over([*moments, min(now, max(moments))] if moments else [now])
+    return {
+        "facts": [await _fact(subject, one, axis) for one in found],
+        "axis": axis,
+        "status": status,
+        "entity": entity,
+        "more": None if entity else paging.after(found, limit=LISTED),
+    }
+
+
+async def _fact(subject: Subject, one: Memory, axis: Timeline) -> Fact:
+    versions: list[Version] = []
+    if one.version > 1:
+        told = await subject.memory.history(user=subject.user, id=one.id)
+        for before, after in pairwise(told):
+            if before.text != after.text:
+                began = before.valid_from or before.at
+                ended = before.valid_to or before.retired_at
+                versions.append(Version(text=before.text, span=axis.span(began, ended), when=began))
+    return Fact(memory=one, span=axis.span(one.valid_from or one.at, one.valid_to), versions=tuple(versions[-5:]))
+
+
+async def _entities(subject: Subject) -> dict[str, Any]:
+    memory, user = subject.memory, subject.user
+    everyone = await memory.entities(user=user, limit=MANY)
+    facts = await memory.memories(user=user, limit=MANY)
+    episodes = await memory.episodes(user=user, limit=MANY)
+    loops = await memory.loops(user=user, status=None, limit=MANY)
+    named = [record.entities for record in (*facts, *episodes, *loops)]
+    counted = {entity.key: sum(entity.key in refs for refs in named) for entity in everyone}
+    return {
+        "entities": [entity for entity in everyone if entity.merged_into is None],
+        "merged": [entity for entity in everyone if entity.merged_into is not None],
+        "counted": counted,
+        "graph": graph(everyone, named),
+        "alike": alike(everyone),
+    }
+
+
+def alike(entities: list[Entity]) -> list[tuple[Entity, Entity]]:
+    """Entities of one type whose names may be the same person's: one the beginning of the other, or spelt nearly alike."""
+    from rapidfuzz.distance import DamerauLevenshtein
+
+    found: list[tuple[Entity, Entity]] = []
+    open_ones = [entity for entity in entities if entity.merged_into is None and entity.label]
+    for a, b in combinations(open_ones[:200], 2):
+        if a.type != b.type or (b.key or "") in a.apart_from or (a.key or "") in b.apart_from:
+            continue
+        one, other = slug(a.label), slug(b.label)
+        near = len(one) > 3 and len(other) > 3 and DamerauLevenshtein.distance(one, other) <= 1
+        if near or one in other.split("_") or other in one.split("_"):
+            found.append((a, b))
+    return found[:20]
+
+
+async def _loops(request: Request, subject: Subject, *, cursor: str | None) -> dict[str, Any]:
+    now = _now(request)
+    open_ones = await subject.memory.loops(user=subject.user, limit=MANY) if cursor is None else []
+    every = await subject.memory.loops(user=subject.user, status=None, limit=LISTED, after=pages.place(cursor))
+    return {
+        "open_loops": sorted(open_ones, key=lambda loop: (loop.due is None, loop.due or loop.at)),
+        "closed": [loop for loop in every if loop.status != "open"],
+        "now": now,
+        "more": paging.after(every, limit=LISTED),
+    }
+
+
+async def _states(subject: Subject) -> list[tuple[str, State, list[Step]]]:
+    """The state with each persona, and how it came to be, newest change first."""
+    found: list[tuple[str, State, list[Step]]] = []
+    for persona in ["", *await personas(subject.memory, subject.user)]:
+        told = await subject.memory.history(user=subject.user, id=keys.state(persona or None))
+        versions = [version for version in told if isinstance(version, State)]
+        if versions:
+            found.append((persona or "(unnamed)", versions[-1], list(reversed(steps(versions)))))
+    return found
+
+
+def steps(versions: list[State]) -> list[Step]:
+    """What each version of a state changed."""
+    found: list[Step] = []
+    before: dict[str, Json] = {}
+    for version in versions:
+        after = dict(version.fields)
+        names = [*after, *(name for name in before if name not in after)]
+        changes = tuple(
+            (name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)
+        )
+        if changes:
+            found.append(Step(at=version.recorded_at or version.at, changes=changes))
+        before = after
+    return found
+
+
+def _changes(filled: Form) -> dict[str, Any]:
+    action = filled["action"]
+    if action == "correct":
+        return {"text": filled["text"].strip()}
+    if action not in CHANGES:
+        raise InvalidInput(f"there is no action {action!r}")
+    return CHANGES[action]
+
+
+def _as_memory(record: Record) -> Memory:
+    if not isinstance(record, Memory):
+        raise NotFound
+    return record
+
+
+def _now(request: Request) -> datetime:
+    return Service.of(request).clock()

@@ -1,0 +1,105 @@
+"""The way in and out, and the files that pages are made with."""
+
+import hmac
+import secrets
+from pathlib import PurePosixPath
+
+from fastapi import APIRouter, Request
+from fastapi.responses import FileResponse, RedirectResponse, Response
+
+from hitherto.deliver.http import pages as places
+from hitherto.deliver.http.gate import Doorman
+from hitherto.deliver.inspector.files import KINDS, STATIC
+from hitherto.deliver.inspector.pages import HEADERS, Page, page
+from hitherto.deliver.inspector.visits import FIELD, form
+from hitherto.errors import AccessDenied, NotFound, NotPermitted
+
+router = APIRouter(route_class=Page, include_in_schema=False)
+
+NONCE = "hitherto_sign_in"
+"""A cookie that only our own page could set: the sign-in form must bring the same value."""
+
+
+@router.get("/")
+async def root() -> Response:
+    return RedirectResponse(places.ROOT, status_code=303)
+
+
+@router.get(places.SIGN_IN)
+async def sign_in(request: Request, next: str = "") -> Response:
+    """The form for the key."""
+    return _asked(request, next=next)
+
+
+@router.post(places.SIGN_IN)
+async def signed_in(request: Request) -> Response:
+    """Checks the key and puts it into a cookie."""
+    sent = await request.form()
+    nonce = request.cookies.get(NONCE, "")
+    if not nonce or not hmac.compare_digest(str(sent.get(FIELD, "")).encode(), nonce.encode()):
+        raise NotPermitted("This form is not from here, or it is too old; open the sign-in page again.")
+    token, wanted = str(sent.get("key", "")).strip(), str(sent.get("next", ""))
+    doorman: object = request.app.state.doorman
+    assert isinstance(doorman, Doorman), "create_app puts it there"
+    try:
+        await doorman.known(token)
+    except AccessDenied:
+        return _asked(request, next=wanted, problem="That is no valid key.", status=401)
+    answer = RedirectResponse(_inside(wanted), status_code=303, headers=dict(HEADERS))
+    answer.set_cookie(
+        places.COOKIE,
+        token,
+        path=places.ROOT,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    answer.delete_cookie(NONCE, path=places.SIGN_IN)
+    return answer
+
+
+@router.post(f"{places.ROOT}/sign-out")
+async def sign_out(request: Request) -> Response:
+    await form(request)
+    answer = RedirectResponse(places.SIGN_IN, status_code=303)
+    answer.delete_cookie(places.COOKIE, path=places.ROOT)
+    return answer
+
+
+@router.get(places.STATIC + "{name}")
+async def static(name: str) -> Response:
+    """A file that comes with the package."""
+    kind = KINDS.get(PurePosixPath(name).suffix)
+    path = STATIC / PurePosixPath(name).name
+    if kind is None or not path.is_file():
+        raise NotFound
+    headers = {"Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff"}
+    return FileResponse(path, media_type=kind, headers=headers)
+
+
+@router.get(f"{places.ROOT}/{{rest:path}}")
+async def nothing(rest: str) -> Response:
+    raise NotFound
+
+
+def _asked(request: Request, *, next: str, problem: str = "", status: int = 200) -> Response:
+    nonce = secrets.token_urlsafe(24)
+    answer = page(
+        request,
+        "sign_in.html",
+        status_code=status,
+        next=_inside(next),
+        problem=problem,
+        nonce=nonce,
+        field=FIELD,
+        user=None,
+    )
+    answer.set_cookie(
+        NONCE, nonce, path=places.SIGN_IN, httponly=True, samesite="strict", secure=request.url.scheme == "https"
+    )
+    return answer
+
+
+def _inside(wanted: str) -> str:
+    """Where to go after signing in: a page of ours, whatever was asked for."""
+    return wanted if wanted.startswith(f"{places.ROOT}/") and "\\" not in wanted and "\n" not in wanted else places.ROOT

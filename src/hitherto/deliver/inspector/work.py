@@ -1,0 +1,124 @@
+"""The work behind the answers and how the service is: cursors, lag, parked steps, what is degraded, sizes, latencies."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from hitherto import Hitherto
+from hitherto.deliver.http.pages import ROOT
+from hitherto.deliver.http.service import Service
+from hitherto.deliver.http.subjects import caller_of, subject_of
+from hitherto.deliver.inspector.charts import Column, columns
+from hitherto.deliver.inspector.links import Links
+from hitherto.deliver.inspector.pages import Page, page
+from hitherto.deliver.inspector.visits import Visit, form
+from hitherto.store.base import Health
+from hitherto.work.status import Status
+
+router = APIRouter(route_class=Page, include_in_schema=False)
+
+USERS = 25
+"""Users of the overview."""
+ROUTES = 12
+"""Routes whose latencies are drawn: the busiest."""
+NO_MODEL = "No model is configured: rules extract and summarise; recall of the turns themselves carries the load."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where the work stands for one user."""
+
+    user: str
+    status: Status
+
+    @property
+    def lag(self) -> int:
+        return max((self.status.head - cursor.position for cursor in self.status.cursors), default=self.status.head)
+
+    @property
+    def parked(self) -> int:
+        return len(self.status.parked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """How long a route's requests took."""
+
+    route: str
+    count: int
+    columns: tuple[Column, ...]
+    median: str
+
+
+@router.get(f"{ROOT}/health")
+async def work(request: Request, user: str | None = None) -> Response:
+    visit, caller = Visit.of(request), caller_of(request)
+    service = Service.of(request)
+    memory = service.memory(caller.tenant)
+    shown: dict[str, Any] = {"progress": None, "overview": [], "health": None, "latencies": [], "degraded": []}
+    name = user or caller.user
+    if name:
+        subject = subject_of(request, user=name, scope="read")
+        shown["progress"] = Progress(user=name, status=await subject.memory.work_status(user=name))
+    if visit.may_everywhere("admin"):
+        shown["overview"] = await _overview(memory)
+    health = await memory.health() if visit.may_everywhere("operate") else None
+    shown["health"] = health
+    shown["degraded"] = degraded(service, health)
+    if visit.may_everywhere("metrics"):
+        shown["latencies"] = latencies(service.metrics.latencies())
+    return page(request, "work.html", user=name, **shown)
+
+
+@router.post(f"{ROOT}/retry")
+async def retry(request: Request) -> Response:
+    """Makes a parked step due again."""
+    filled = await form(request)
+    subject = subject_of(request, user=filled.get("user"), scope="write")
+    await subject.memory.retry(user=subject.user, step=filled.get("step"))
+    return RedirectResponse(Links(subject.user)("health"), status_code=303)
+
+
+async def _overview(memory: Hitherto) -> list[Progress]:
+    """The first users, those with the most trouble first."""
+    names = sorted(await memory.users())[:USERS]
+    found = [Progress(user=name, status=await memory.work_status(user=name)) for name in names]
+    return sorted(found, key=lambda one: (-one.parked, -one.lag, one.user))
+
+
+def degraded(service: Service, health: Health | None) -> list[str]:
+    """What works with less than it should, in words."""
+    problems = [*health.problems] if health else []
+    return problems if service.settings.model else [*problems, NO_MODEL]
+
+
+def latencies(found: dict[str, list[tuple[float, int]]]) -> list[Latency]:
+    """A histogram for each of the busiest routes. Buckets come counted up to their limit."""
+    made: list[Latency] = []
+    for route, buckets in found.items():
+        own = [
+            (limit, count - before)
+            for (limit, count), before in zip(buckets, [0, *(c for _, c in buckets)], strict=False)
+        ]
+        total = sum(count for _, count in own)
+        if total:
+            named = [(_limit(limit), count) for limit, count in own]
+            made.append(Latency(route=route, count=total, columns=columns(named), median=_median(own, total)))
+    return sorted(made, key=lambda one: -one.count)[:ROUTES]
+
+
+def _median(own: list[tuple[float, int]], total: int) -> str:
+    seen = 0
+    for limit, count in own:
+        seen += count
+        if seen * 2 >= total:
+            return _limit(limit)
+    return ""
+
+
+def _limit(seconds: float) -> str:
+    if seconds == float("inf"):
+        return "longer"
+    return f"{seconds * 1000:g} ms" if seconds < 1 else f"{seconds:g} s"

@@ -1,0 +1,28 @@
+"""Voice: answer a ringing call from the cached prompt alone, and remember the call when it has ended.
+
+`elevenlabs`, `vapi` and `retell` read and write their platform's shapes; `signatures` tells whether a webhook is theirs;
+`prompts` is the cache's entry, `lookups` the tool for during a call. All of it is pure but for `line`: routes give it bodies,
+headers and the time.
+"""
+
+from hitherto.deliver.voice import elevenlabs, lookups, prompts, retell, signatures, vapi
+from hitherto.deliver.voice.calls import Call, Platform, Ringing, Utterance, turns
+from hitherto.deliver.voice.lookups import Asked
+from hitherto.deliver.voice.prompts import CachedPrompt, Spoken
+
+__all__ = [
+    "Asked",
+    "CachedPrompt",
+    "Call",
+    "Platform",
+    "Ringing",
+    "Spoken",
+    "Utterance",
+    "elevenlabs",
+    "lookups",
+    "prompts",
+    "retell",
+    "signatures",
+    "turns",
+    "vapi",
+]

@@ -1,0 +1,90 @@
+"""The rule that divides one persona's turns into sessions. Pure: it is asked under the user's lock, for each new turn.
+
+A silence of 30 minutes ends a session. Someone who comes back within 12 hours continues: the new session is linked to the
+one before, and the window and the focus anchor reach back over such links. A clock that jumps backwards is a silence as
+well, by the size of the jump; order never depends on it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol, Self
+
+from hitherto.types import Session, StoredTurn
+
+
+class Numbers(Protocol):
+    """Where the rule's numbers come from: a recipe."""
+
+    @property
+    def gap_minutes(self) -> float: ...
+
+    @property
+    def chain_hours(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A silence longer than `gap` ends a session; one shorter than `chain` links the next session to it."""
+
+    gap: timedelta = timedelta(minutes=30)
+    chain: timedelta = timedelta(hours=12)
+
+    @classmethod
+    def of(cls, numbers: Numbers) -> Self:
+        return cls(gap=timedelta(minutes=numbers.gap_minutes), chain=timedelta(hours=numbers.chain_hours))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """Where a persona's conversation stands: its newest turn's session, its counters and its time."""
+
+    session: str
+    position: int
+    number: int
+    at: datetime
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A turn's place in its session, and the session it opens, if it does."""
+
+    session: str
+    position: int
+    number: int
+    opens: Session | None
+
+
+def tail_of(turn: StoredTurn, *, closed: bool = False) -> Tail:
+    return Tail(session=turn.session, position=turn.position, number=turn.number, at=turn.at, closed=closed)
+
+
+def place(tail: Tail | None, *, turn_id: str, at: datetime, persona: str | None, rule: Rule) -> Placed:
+    """Into the running session, or into a new one."""
+    if tail is not None and not tail.closed and abs(at - tail.at) <= rule.gap:
+        return Placed(session=tail.session, position=tail.position + 1, number=tail.number + 1, opens=None)
+    session_id = f"s-{turn_id}"
+    continues = tail.session if tail is not None and abs(at - tail.at) < rule.chain else None
+    session = Session(id=session_id, persona=persona, at=at, key=session_id, continues=continues, status="open")
+    return Placed(session=session_id, position=1, number=tail.number + 1 if tail else 1, opens=session)
+
+
+def chain(sessions: Iterable[Session], newest: str | None) -> tuple[str, ...]:
+    """The ids of the sessions that `newest` continues, itself first."""
+    by_id: Mapping[str, Session] = {session.id: session for session in sessions}
+    linked: list[str] = []
+    while newest is not None and newest not in linked:
+        linked.append(newest)
+        session = by_id.get(newest)
+        newest = session.continues if session else None
+    return tuple(linked)
+
+
+def within_chain(turns: Sequence[StoredTurn], linked: Sequence[str]) -> tuple[StoredTurn, ...]:
+    """The newest turns, oldest first, that belong to the chain without a break."""
+    members = frozenset(linked)
+    cut = len(turns)
+    while cut and turns[cut - 1].session in members:
+        cut -= 1
+    return tuple(turns[cut:])

@@ -1,0 +1,80 @@
+"""What may come in. Every refusal names the value and says what to do; nothing is stored of a batch that holds a bad one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import get_args
+
+from hitherto.clock import instant
+from hitherto.errors import InvalidInput
+from hitherto.types import Origin, Role, Turn
+
+MAX_TEXT = 1_000_000
+MAX_NAME = 512
+_ROLES: tuple[str, ...] = get_args(Role)
+_ORIGINS: tuple[str, ...] = get_args(Origin)
+_ORIGIN_OF_ROLE: dict[str, Origin] = {
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "system": "application",
+}
+
+
+def name(value: str | None, *, what: str) -> str:
+    """A user, persona, lane or id: any text of 1 to 512 characters that can be written as UTF-8."""
+    if not isinstance(value, str) or not value:
+        raise InvalidInput(f"{what} must be a text of at least one character, not {value!r}")
+    if len(value) > MAX_NAME:
+        raise InvalidInput(f"{what} has {len(value)} characters; at most {MAX_NAME} are allowed")
+    _storable(value, what=what)
+    return value
+
+
+def optional_name(value: str | None, *, what: str) -> str | None:
+    return None if value is None else name(value, what=what)
+
+
+def text(value: str, *, what: str = "text", empty: bool = False) -> str:
+    """A text that can be stored as it is: not empty, at most a million characters, no NUL, no lone surrogate."""
+    if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers are untyped too
+        raise InvalidInput(f"{what} must be a text, not {type(value).__name__}")
+    if not empty and not value.strip():
+        raise InvalidInput(f"{what} is empty; a turn without words needs parts")
+    if len(value) > MAX_TEXT:
+        raise InvalidInput(f"{what} has {len(value):,} characters; at most {MAX_TEXT:,} are allowed: split it")
+    _storable(value, what=what)
+    return value
+
+
+def turn(value: Turn, *, now: datetime) -> Turn:
+    """The turn with its defaults filled in (all but its id), or InvalidInput."""
+    name(value.user, what="user")
+    if value.role not in _ROLES:
+        raise InvalidInput(f"role={value.role!r} is not one of {', '.join(_ROLES)}")
+    if value.origin is not None and value.origin not in _ORIGINS:
+        raise InvalidInput(f"origin={value.origin!r} is not one of {', '.join(_ORIGINS)}")
+    text(value.text, empty=bool(value.parts))
+    for field in ("id", "persona", "lane", "conversation", "speaker", "reply_to", "snapshot"):
+        optional_name(getattr(value, field), what=field)
+    return replace(
+        value,
+        at=now if value.at is None else instant(value.at),
+        origin=value.origin or _ORIGIN_OF_ROLE[value.role],
+        parts=tuple(value.parts or ()),
+    )
+
+
+def turns(values: Sequence[Turn], *, now: datetime) -> tuple[Turn, ...]:
+    return tuple(turn(value, now=now) for value in values)
+
+
+def _storable(value: str, *, what: str) -> None:
+    if "\x00" in value:
+        raise InvalidInput(f"{what} holds a NUL character; remove it")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"{what} holds a lone surrogate at character {error.start}; it is not valid Unicode text"
+        ) from error

@@ -1,0 +1,171 @@
+"""What a message asks: what it is about, who is meant, what time is meant.
+
+Names of the people who talk are noise to a dense vector (every turn is "about" them) and signal for a filter-free
+bonus: they are taken out of the text that is embedded and looked up, and returned as `speakers`. First and second
+person tell whose words are wanted. A long outburst is reduced to the sentences that carry its topic. Nothing here
+gates retrieval: each finding only adds to a score.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Final, Protocol
+
+from hitherto.ingest.slots import is_question
+from hitherto.recall.related import related
+from hitherto.text.analyse import stems, words
+
+MAX_STEMS: Final = 48
+"""A query never looks up more stems than this; the most repeated ones stay."""
+GIST_WORDS: Final = 80
+"""Longer messages are reduced to about this many words before they are embedded."""
+ANCHOR_STEMS: Final = 4
+"""A message with fewer stems borrows those of the turn it answers."""
+OWN_STEMS: Final = 2
+"""A question of so many stems stands for itself: what was said just before may be about anything else, and would drown it."""
+_MAX_TEXT: Final = 20_000
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
+_FIRST: Final = frozenset({"i", "i'm", "i've", "i'd", "i'll", "im", "my", "me", "mine", "myself"})
+_SECOND: Final = re.compile(
+    r"(?<!\bcan )(?<!\bcould )(?<!\bwould )(?<!\bwill )(?<!\bdo )\byou(?:'ve|'d)?\b(?! to\b)[^.?!]{0,40}"
+    r"\b(?:say|said|tell|told|recommend\w*|suggest\w*|mention\w*|provid\w+|gave|list\w*|explain\w*|advi[sc]e\w*|propos\w+|describ\w+|wrote|promis\w+)\b"
+    r"|\b(?:our|the) (?:previous|last|earlier|past) (?:chat|conversation|discussion)s?\b"
+    r"|\byour (?:recommendation|suggestion|advice|answer|list|explanation)s?\b",
+    re.IGNORECASE,
+)
+"""The persona's earlier words are asked for. "Can you recommend a film?" asks for new ones: it needs what the user likes."""
+_NUMBER: Final = (
+    r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|couple|several)(?: of)?"
+)
+_UNIT: Final = r"(?:day|night|week|weekend|month|year)s?"
+_COUNTED: Final = re.compile(
+    rf"\b(?:(?:about|around|over|almost|nearly|exactly) )?(?:a )?{_NUMBER} {_UNIT} ago\b"
+    rf"|\b(?:(?:in|over|during|within|for) )?the (?:past (?:{_NUMBER} )?|last {_NUMBER} ){_UNIT}\b",
+    re.IGNORECASE,
+)
+"""A time counted from the moment of asking: the turn that is meant counted from its own, if at all."""
+_WHEN: Final = re.compile(
+    r"\b(?:when|what (?:date|day|month|year|time)|how long|how many (?:days|weeks|months|years)|how (?:recently|often))\b",
+    re.IGNORECASE,
+)
+
+
+class Period(Protocol):
+    """A stretch of time that a message names."""
+
+    @property
+    def start(self) -> datetime: ...
+
+    @property
+    def end(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A message as ranking sees it."""
+
+    text: str
+    """What is embedded: the gist, without the speakers' names."""
+    stems: tuple[str, ...]
+    related: tuple[str, ...] = ()
+    """Stems that say nearly the same."""
+    speakers: frozenset[str] = frozenset()
+    """Speakers who are named, as they are spelled in the log."""
+    of_user: bool = False
+    """It asks for what the user said about themselves."""
+    of_persona: bool = False
+    """It asks for what the persona said."""
+    asks_when: bool = False
+    alone: bool = True
+    """It says enough by itself: no anchor was or would be read with it."""
+    periods: tuple[Period, ...] = ()
+
+
+def understand(
+    text: str, *, speakers: Collection[str] = (), anchor: str | None = None, periods: Sequence[Period] = ()
+) -> Question:
+    """Read a message in the light of its anchor. `speakers` are the names that turns of this user carry."""
+    text = text[:_MAX_TEXT]
+    named, rest = _named(text, speakers)
+    about = gist(rest)
+    said = _bounded(stems(about))
+    uncounted = _COUNTED.sub(" ", about)
+    found = said if uncounted == about else _bounded(stems(uncounted)) or said
+    alone = len(said) >= (OWN_STEMS if is_question(text) else ANCHOR_STEMS)
+    if anchor and not alone:
+        borrowed = gist(anchor[:_MAX_TEXT])
+        found = _bounded([*found, *stems(borrowed)])
+        about = f"{about} {borrowed}".strip()
+    of_persona = bool(_SECOND.search(text))
+    return Question(
+        text=about,
+        stems=found,
+        related=related(found),
+        speakers=named,
+        of_user=not of_persona and not named and not _FIRST.isdisjoint(_said(text)),
+        of_persona=of_persona,
+        asks_when=bool(_WHEN.search(text)),
+        alone=alone,
+        periods=tuple(periods),
+    )
+
+
+def gist(text: str) -> str:
+    """A text as it is, or for a long one the sentences that carry its topic: questions, and words that come back."""
+    if len(_said(text)) <= GIST_WORDS:
+        return text
+    once = {tuple(stems(sentence)): sentence for sentence in _SENTENCE.split(text)}  # said twice is said once
+    said, sentences = [found for found in once if found], [sentence for found, sentence in once.items() if found]
+    counts = Counter(stem for sentence in said for stem in set(sentence))
+
+    def weight(place: int) -> float:
+        distinct = set(said[place])
+        topic = sum(math.log1p(counts[stem]) for stem in sorted(distinct)) / math.sqrt(len(distinct) + 4)
+        return topic * (1.5 if sentences[place].rstrip().endswith("?") else 1.0)
+
+    kept: list[int] = []
+    room = GIST_WORDS
+    for place in sorted(range(len(sentences)), key=lambda place: (-weight(place), -place)):
+        size = len(words(sentences[place]))
+        if size <= room or not kept:
+            kept.append(place)
+            room -= size
+        if room <= 0:
+            break
+    return " ".join(" ".join(sentences[place].split()[:GIST_WORDS]) for place in sorted(kept))
+
+
+@lru_cache(maxsize=4)
+def _said(text: str) -> tuple[str, ...]:
+    """The words of a message, which several questions are asked about."""
+    return tuple(words(text))
+
+
+def _bounded(found: Sequence[str]) -> tuple[str, ...]:
+    """Each stem once, in order; of too many, the most repeated."""
+    counts = Counter(found)
+    if len(counts) > MAX_STEMS:
+        places = {stem: place for place, stem in enumerate(counts)}
+        best = sorted(counts, key=lambda stem: (-counts[stem], places[stem]))[:MAX_STEMS]
+        return tuple(sorted(best, key=lambda stem: places[stem]))
+    return tuple(counts)
+
+
+def _named(text: str, speakers: Collection[str]) -> tuple[frozenset[str], str]:
+    """Which speakers a text names, by their whole name or its first word, and the text without them."""
+    said = {word.removesuffix("'s") for word in _said(text)}
+    named: set[str] = set()
+    rest = text
+    for speaker in sorted(speakers):
+        parts = words(speaker)
+        if not parts or parts[0] not in said or (len(parts[0]) == 1 and parts[0].isascii()):
+            continue
+        named.add(speaker)
+        for name in (speaker, speaker.split()[0]):  # the whole name first: its rest must not stay behind
+            rest = re.sub(rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", " ", rest, flags=re.IGNORECASE)
+    return frozenset(named), " ".join(rest.split()) if named else text

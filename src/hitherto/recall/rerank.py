@@ -1,0 +1,79 @@
+"""A second look at the best of what was found, by a model that reads question and text together.
+
+Such a model tells an answer from a mention far better than any similarity of two vectors, and costs milliseconds for each
+text. So it is opt-in, and looks at a few texts only. What one unit of its verdict is worth differs from question to question,
+so its order is joined with the one that put the texts there: by the sum of their reciprocal places.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate, chain
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitherto.errors import InvalidInput, MissingExtra
+from hitherto.recall.passages import couples
+from hitherto.recall.rank import DECIMALS, Ranked
+
+JUDGED: Final = 40
+"""How many texts are looked at again."""
+FADING: Final = 10
+"""Where a place is worth half of the first."""
+
+
+class Reranker(Protocol):
+    def judge(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """How well each text answers: higher is better."""
+        ...
+
+
+def open_reranker(reranker: "str | Reranker | None") -> Reranker | None:
+    """The reranker of that name: `onnx`, or `onnx:FOLDER` for weights of one's own, with the extra installed."""
+    if reranker is None or not isinstance(reranker, str):
+        return reranker
+    kind, _, folder = reranker.partition(":")
+    if kind != "onnx":
+        raise InvalidInput(f"no reranker {reranker!r}; there is 'onnx'")
+    try:
+        from hitherto.recall.crossencoder import cross_encoder
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a reranker needs the extra: pip install 'hitherto[onnx]'") from error
+    return cross_encoder(folder or None)
+
+
+def verdicts(reranker: Reranker, question: str, said: Sequence[tuple[str, str | None]]) -> NDArray[np.float32]:
+    """On each text with its speaker, if that has a name: the best of those on the whole and on each two of its sentences.
+    What is asked for is often said by the way, in a text about something else."""
+    views = [[told(view, speaker=speaker) for view in (text, *couples(text))] for text, speaker in said]
+    if not views:
+        return np.zeros(0, dtype=np.float32)
+    found = reranker.judge(question, list(chain.from_iterable(views)))
+    starts = [0, *accumulate(map(len, views[:-1]))]
+    return np.maximum.reduceat(found, starts)
+
+
+def told(text: str, *, speaker: str | None) -> str:
+    """A text as it is judged: who spoke is part of the answer where people have names."""
+    return f"{speaker}: {text}" if speaker else text
+
+
+def reranked(ranked: Sequence[Ranked], verdicts: NDArray[np.float32]) -> list[Ranked]:
+    """The rows in the order that ranking and the verdicts on the first of them have in common, best first; those that were
+    not judged stay behind. A standing request keeps its place: it is there whatever is asked, so it answers nothing. The
+    scores stay as they were, the best for the first, so that they mean what they mean elsewhere.
+    """
+    asked = [place for place in range(len(verdicts)) if "standing" not in ranked[place].parts]
+    judged = sorted(asked, key=lambda place: -float(verdicts[place]))
+    joint = {place: 1 / (FADING + place) + 1 / (FADING + verdict) for verdict, place in enumerate(judged)}
+    again = list(ranked)
+    for place, moved in zip(asked, sorted(asked, key=lambda place: -round(joint[place], DECIMALS)), strict=True):
+        again[place] = _scored(ranked[moved], ranked[place].score)
+    return again
+
+
+def _scored(one: Ranked, score: float) -> Ranked:
+    if score == one.score:
+        return one
+    parts = {**one.parts, "reranked": round(score - one.score, DECIMALS)}
+    return Ranked(row=one.row, seq=one.seq, score=score, parts=parts, duplicates=one.duplicates)

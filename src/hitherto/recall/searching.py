@@ -1,0 +1,600 @@
+"""Finding what answers a message, on any store: two short batches of reads around pure ranking.
+
+The first batch asks for full-text matches and for traces that are new to the cache, for a context beside its other reads;
+the ranking then works on columns in memory; the second fetches the texts of the winners. Turns are ranked with their
+neighbours, records by the recipe's own blend; both say how each score came about. What is no longer true is found only
+when the past is asked about.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitherto.clock import micros
+from hitherto.errors import ServiceError
+from hitherto.recall.blends import Blended, Boosts, Candidate, Shares, blended, boosted, by_lane, by_words
+from hitherto.recall.embed.base import Calibration, Embedder, calibrate
+from hitherto.recall.embed.checked import CheckedEmbedder
+from hitherto.recall.passages import about, best, passages
+from hitherto.recall.query import Question, understand
+from hitherto.recall.rank import DECIMALS, DEFAULT, FEW, Ranked, Spread, Weights, collapse, rank, standardiser
+from hitherto.recall.rerank import JUDGED, Reranker, reranked, verdicts
+from hitherto.recall.traces import Columns, TraceCache, UserRows
+from hitherto.recall.traits import pack, traits
+from hitherto.recall.vectors import Floats, Vectors, top
+from hitherto.store import nouns
+from hitherto.store.base import (
+    ANY,
+    Answers,
+    Everything,
+    Matches,
+    Query,
+    RecordsBySeq,
+    Scope,
+    Traces,
+    TurnsBySeq,
+    UserStore,
+    Vector,
+)
+from hitherto.store.catalog import UserKey
+from hitherto.store.matched import Matched
+from hitherto.text.analyse import stems, words
+from hitherto.text.temporal import ranges
+from hitherto.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
+
+SPARE: Final = 2
+"""Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
+DEADLINE: Final = 5.0
+"""Seconds after which a conversation no longer waits for an embedder that has no deadline of its own."""
+NO_ROW: Final = -1
+"""The row of what has no vector yet."""
+SIDES: Final[tuple[RecordKind, ...]] = ("memory", "episode", "summary")
+BEFORE: Final = re.compile(
+    r"\b(?:used to|before|previously|formerly|back then|at the time|originally|old|was|were|did)\b", re.IGNORECASE
+)
+_DAY: Final = 86_400_000_000
+_MOST_TEXT: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blending:
+    """How a recipe orders memories; the default is the personas' blend without a threshold."""
+
+    lexical_first: bool = False
+    top_k: int = 50
+    threshold: float = 0.0
+    confidence: float = 0.85
+    shares: Shares | None = None
+    boosts: Boosts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """A question to a user's memory. `anchor` is the text that a short message answers."""
+
+    text: str
+    anchor: str | None = None
+    limit: int
+    turns: int | None = None
+    """How many turns, where they have a limit of their own."""
+    kinds: tuple[HitKind, ...] = ("turn", "memory", "episode", "summary")
+    persona: Scope = ANY
+    lane: Scope = ANY
+    now: datetime
+    zone: str = "UTC"
+    known: int | None = None
+    skip: frozenset[int] = frozenset()
+    """Entries of turns that the context holds anyway."""
+    blending: Blending | None = None
+    """How records are ordered; None ranks them on one scale with the turns."""
+    weights: Weights = field(default=DEFAULT)
+
+    @property
+    def sides(self) -> tuple[RecordKind, ...]:
+        return tuple(noun for noun in SIDES if noun in self.kinds)
+
+
+_Held = tuple[StoredTurn | Record, Ranked]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """What a search reads before all that it needs is known, beside what else is read then: traces that are new, and full
+    text where the message stands for itself."""
+
+    traces: Traces
+    speakers: int
+    """How many were known: with a new one, the question is another."""
+    question: Question | None = None
+    matches: tuple[Matches, ...] = ()
+
+    @property
+    def queries(self) -> tuple[Query[object], ...]:
+        return (self.traces, *self.matches)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Rows that were ranked, before their texts are read."""
+
+    turns: Sequence[Ranked]
+    records: Sequence[Ranked]
+    question: Question
+    similarity: Mapping[int, float]
+    """Calibrated, by the entry of a record; what the embedder has not come to yet is taken for just similar enough."""
+    passages: Mapping[int, Floats]
+    """By the entry of a long text: how similar each of its passages is."""
+
+    lanes: frozenset[str] = frozenset()
+    """Other lanes that the message names."""
+    problem: str = ""
+    """Why there are no similarities; empty where there are."""
+
+    def recalled(self, what: StoredTurn | Record, ranked: Ranked) -> Recalled:
+        return Recalled(what=what, score=ranked.score, parts=ranked.parts, excerpt=self.excerpt(what))
+
+    def excerpt(self, what: StoredTurn | Record) -> str:
+        if what.seq not in self.passages:
+            return ""
+        parts = passages(what.text)
+        return parts[best(parts, self.question.stems, self.passages[what.seq])] if parts else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What recall brings to a context, and what went wrong with it, if anything did."""
+
+    hits: tuple[Recalled, ...]
+    read: Answers
+    """The answers to what was read beside it."""
+    problem: str = ""
+
+
+class _Placed(NamedTuple):
+    """What full text found, and where it stands among a user's rows."""
+
+    size: int
+    matches: Matched
+    rows: NDArray[np.int64]
+    there: NDArray[np.bool_]
+    """Which of the matches are among them."""
+
+    @classmethod
+    def of(cls, columns: Columns, matches: Matched) -> "_Placed":
+        return cls(len(columns.matrix), matches, *columns.matrix.places(matches.seqs))
+
+    def column(self) -> NDArray[np.float64]:
+        """0 where nothing was found."""
+        scores = np.zeros(self.size)
+        scores[self.rows] = self.matches.scores[self.there]
+        return scores
+
+
+class Recaller:
+    """Recall over any store with one embedder. A reranker looks at what `search` found again; a context does not wait
+    for one."""
+
+    def __init__(self, embedder: Embedder, *, reranker: Reranker | None = None) -> None:
+        self._embedder = CheckedEmbedder(embedder)
+        self._reranker = reranker
+        self._cache = TraceCache(embedder=embedder.version, dimension=embedder.dimension)
+        self._calibration: Calibration | None = None
+        self._ask = lru_cache(maxsize=1024)(self._embedded)
+
+    @property
+    def version(self) -> str:
+        """The embedder's: vectors of another one are not compared."""
+        return self._embedder.version
+
+    @property
+    def at_once(self) -> bool:
+        """Whether vectors are written while recording; otherwise a step of the work does it."""
+        return self._embedder.at_once
+
+    def vectors(self, texts: Sequence[str]) -> list[Vector]:
+        """What is stored beside each text: its vector, and the traits that ranking asks for."""
+        found = [traits(text, length=len(stems(text))) for text in texts]
+        parts = [passages(text) for text in texts]
+        vectors = self._embedder.embed([*texts, *(part for of_text in parts for part in of_text)])
+        ends = np.cumsum([len(texts), *map(len, parts)])
+        packed = pack(vectors[: len(texts)], found, [vectors[a:b] for a, b in pairwise(ends)])
+        return [Vector(embedder=self._embedder.version, data=data) for data in packed]
+
+    def similarity(self, a: str, b: str) -> float:
+        """How alike two texts are, calibrated."""
+        one, other = self._embedder.embed([a, b])
+        return float(self._calibrated(np.array([one @ other], dtype=np.float32))[0])
+
+    def forget(self, key: UserKey) -> None:
+        self._cache.drop(key)
+
+    def of(self, key: UserKey) -> "UserRecall":
+        return UserRecall(self, key)
+
+    def ahead(self, key: UserKey, search: Search, *, anchored: bool) -> Ahead:
+        """What to read first; `anchored` when what a short message answers is still to be found out."""
+        held = self._cache.held(key)
+        traces, speakers = self._cache.query(held), len(held.speakers)
+        question = _question(held, search) if held.last is not None else None
+        if question is None or (anchored and not question.alone):
+            return Ahead(traces=traces, speakers=speakers)
+        return Ahead(traces=traces, speakers=speakers, question=question, matches=_asked(question, search))
+
+    def prepare(self, key: UserKey, ahead: Ahead) -> None:
+        """Embeds the question and compares it with what is held while the store reads, if that takes no waiting."""
+        if ahead.question is None or not self._embedder.at_once:
+            return
+        with suppress(ServiceError):  # ranking asks again, and says so
+            vector, held = self._ask(ahead.question.text), self._cache.held(key)
+            for columns in (held.turns, held.records):
+                columns.dots(vector)
+
+    async def recall(
+        self,
+        key: UserKey,
+        store: UserStore,
+        search: Search,
+        ahead: Ahead,
+        read: Answers,
+        *,
+        beside: Sequence[Query[object]] = (),
+    ) -> Brought:
+        """Turns and records for a context, with those that must stay out. `read` answers what was asked ahead, `beside` is
+        asked with the last batch.
+
+        How they mix follows the one scale that `search` uses; which record takes a record's place is the recipe's choice.
+        Of long turns behind the best one, the sentences that say most of what is asked: they share a few hundred tokens.
+        """
+        found = await self._find(key, store, search, ahead, read)
+        turns, records, further = await _texts(store, found, search, beside)
+        sides = _ordered(records, found, search)
+        waiting = iter(sides)
+        best_turn = next((one.seq for one in found.turns if one.seq in turns), None)
+        mixed: list[Recalled] = []
+        for one in sorted((*found.turns, *found.records), key=_best_first):
+            if one.seq in turns:
+                said = found.recalled(turns[one.seq], one)
+                short = about(said.text, found.question.stems) if one.seq != best_turn else ""
+                mixed.append(replace(said, excerpt=short) if short else said)
+            elif one.seq in records:
+                mixed.append(next(waiting))
+        return Brought(hits=tuple(mixed), read=further, problem=found.problem)
+
+    async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
+        """The best of everything on one scale."""
+        wanted = search.limit
+        if self._reranker is not None:
+            search = replace(search, limit=max(wanted, JUDGED))
+        ahead = self.ahead(key, search, anchored=False)
+        found = await self._find(key, store, search, ahead, await store.read(*ahead.queries))
+        turns, records, _ = await _texts(store, found, search)
+        texts: dict[int, StoredTurn | Record] = {**turns, **records}
+        ranked = sorted((*found.turns, *found.records), key=_best_first)
+        held = [(texts[one.seq], one) for one in ranked if one.seq in texts]
+        held = [(what, one) for what, one in held if not _ended(what, found.question, search)]
+        if self._reranker is not None:
+            held = await asyncio.to_thread(self._judged, self._reranker, held, found, asked=search.text)
+        return [_hit(what, one) for what, one in held[:wanted]]
+
+    def _judged(self, reranker: Reranker, held: Sequence[_Held], found: Found, *, asked: str) -> list[_Held]:
+        """The best of them in the order of a second look."""
+        said = [
+            (found.excerpt(what) or what.text, what.speaker if isinstance(what, StoredTurn) else None)
+            for what, _ in held[:JUDGED]
+        ]
+        again = reranked([one for _, one in held], verdicts(reranker, asked, said))
+        texts = {one.seq: what for what, one in held}
+        return [(texts[one.seq], one) for one in again]
+
+    async def _find(self, key: UserKey, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Found:
+        held = await self._cache.refresh(key, store, ahead.traces, read[ahead.traces])
+        question, matches = ahead.question, ahead.matches
+        if question is None or len(held.speakers) != ahead.speakers:
+            question = _question(held, search)
+            matches = _asked(question, search)
+            read = await store.read(*matches)
+        question = replace(question, periods=ranges(search.text, now=search.now, zone=search.zone))
+        lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
+        of_turns, of_records, of_near = (read[one] for one in matches)
+        turns, records = _Placed.of(held.turns, of_turns), _Placed.of(held.records, of_records)
+        vector, problem = await self._vector(question.text)
+        found_turns: list[Ranked] = []
+        if "turn" in search.kinds:
+            dots = held.turns.dots(vector)
+            found_turns = self._ranked(
+                held,
+                held.turns,
+                question,
+                turns,
+                search,
+                dots=dots,
+                lanes=lanes,
+                nouns=("turn",),
+                near=_Placed.of(held.turns, of_near) if of_near else None,
+            )
+        dots = held.records.dots(vector)
+        found_records = self._ranked(
+            held, held.records, question, records, search, dots=dots, lanes=lanes, nouns=search.sides
+        )
+        if "turn" in search.kinds:
+            found_turns += _without_vectors(turns, skip=search.skip, limit=search.limit)
+        if search.sides:
+            found_records += _without_vectors(records, skip=frozenset(), limit=search.limit)
+        return Found(
+            turns=found_turns,
+            records=found_records,
+            question=question,
+            similarity=self._similarities(found_records, dots),
+            passages=_passages(held.turns, found_turns, vector) | _passages(held.records, found_records, vector),
+            lanes=lanes,
+            problem=problem,
+        )
+
+    async def _vector(self, text: str) -> tuple[Vectors, str]:
+        """The question's vector; a zero one, with the reason, from an embedder that fails or does not answer in time."""
+        try:
+            if self._embedder.at_once:
+                return self._asked(text), ""
+            return await asyncio.wait_for(asyncio.to_thread(self._asked, text), DEADLINE), ""
+        except ServiceError as error:
+            why = str(error)
+        except TimeoutError:
+            why = f"{self._embedder.name} did not answer in {DEADLINE:g} s"
+        return np.zeros(self._embedder.dimension, dtype=np.float32), f"recall by full text alone: {why}"
+
+    def _asked(self, text: str) -> Vectors:
+        """The question goes first: a service may take its time to be measured, but not to be asked."""
+        vector = self._ask(text)
+        self._measured()
+        return vector
+
+    def _ranked(
+        self,
+        held: UserRows,
+        columns: Columns,
+        question: Question,
+        matches: _Placed,
+        search: Search,
+        *,
+        dots: Floats,
+        lanes: frozenset[str],
+        nouns: Sequence[str],
+        near: _Placed | None = None,
+    ) -> list[Ranked]:
+        matrix = columns.matrix
+        if not len(matrix) or not nouns:
+            return []
+        allowed = held.allowed(
+            columns,
+            persona=search.persona,
+            lane=ANY if nouns != ("turn",) else search.lane,
+            named=lanes,
+            nouns=nouns,
+            shared=nouns != ("turn",),
+            known=search.known,
+        )
+        if search.skip:
+            allowed[matrix.places(np.array(sorted(search.skip), dtype=np.int64))[0]] = False
+        dense = matrix.blended(dots).astype(np.float64)
+        ranked = rank(
+            held.rows(columns),
+            question,
+            lexical=matches.column(),
+            related=near.column() if near is not None else None,
+            dense=dense,
+            trust=self._embedder.trust,
+            allowed=allowed,
+            weights=search.weights,
+            usual=self._usual() if np.count_nonzero(allowed) < FEW and dots.any() else None,
+            limit=(search.limit if search.turns is None or nouns != ("turn",) else search.turns) + SPARE,
+        )
+        if not ranked:
+            return ranked
+        likeness = matrix.likeness(np.array([one.row for one in ranked]))
+        return collapse(ranked, likeness, threshold=search.weights.duplicate)
+
+    def _similarities(self, ranked: Sequence[Ranked], dots: Floats) -> dict[int, float]:
+        """By entry; what has no vector has none of these either."""
+        held = [one for one in ranked if one.row != NO_ROW] if dots.any() else []
+        found = self._calibrated(dots[[one.row for one in held]]) if held else ()
+        return {one.seq: float(value) for one, value in zip(held, found, strict=True)}
+
+    def _calibrated(self, cosines: Floats) -> NDArray[np.float64]:
+        return self._measured().all(cosines)
+
+    def _usual(self) -> Spread:
+        """How the similarities of unrelated texts spread."""
+        calibration = self._measured()
+        return Spread(mean=calibration.middle, deviation=calibration.deviation)
+
+    def _measured(self) -> Calibration:
+        if self._calibration is None:
+            self._calibration = calibrate(self._embedder)
+        return self._calibration
+
+    def _embedded(self, text: str) -> Vectors:
+        return self._embedder.embed([text], purpose="query")[0]
+
+
+class UserRecall:
+    """Recall for one user's context, in two goes: what can be read ahead, and the rest once the state of things is known."""
+
+    def __init__(self, recaller: Recaller, key: UserKey) -> None:
+        self._recaller = recaller
+        self._key = key
+
+    def ahead(self, search: Search, *, anchored: bool) -> Ahead:
+        return self._recaller.ahead(self._key, search, anchored=anchored)
+
+    def prepare(self, ahead: Ahead) -> None:
+        self._recaller.prepare(self._key, ahead)
+
+    async def recall(
+        self, store: UserStore, search: Search, ahead: Ahead, read: Answers, *, beside: Sequence[Query[object]]
+    ) -> Brought:
+        return await self._recaller.recall(self._key, store, search, ahead, read, beside=beside)
+
+
+def _without_vectors(placed: _Placed, *, skip: frozenset[int], limit: int) -> list[Ranked]:
+    """The best matches by words alone among what the embedder has not come to yet, in standard deviations."""
+    matches, waiting = placed.matches, ~placed.there
+    if not waiting.any():
+        return []
+    waiting &= ~np.isin(matches.seqs, list(skip))
+    spread = standardiser(matches.scores, least=max(FEW, placed.size + int(waiting.sum())))
+    seqs = matches.seqs[waiting]
+    scores = np.round((matches.scores[waiting] - spread.mean) / spread.deviation, DECIMALS)
+    return [
+        Ranked(row=NO_ROW, seq=int(seqs[place]), score=float(scores[place]), parts={"lexical": float(scores[place])})
+        for place in top(scores, seqs, limit=limit)
+    ]
+
+
+def _in_scope(turn: StoredTurn, search: Search, lanes: frozenset[str]) -> bool:
+    persona = isinstance(search.persona, Everything) or turn.persona == search.persona
+    return persona and (isinstance(search.lane, Everything) or turn.lane == search.lane or turn.lane in lanes)
+
+
+def _meant(record: Record, search: Search) -> bool:
+    """Whether a record is of a kind and a persona that were asked for; what belongs to no persona is everybody's."""
+    whose = isinstance(search.persona, Everything) or record.persona in (search.persona, None)
+    return whose and record.noun in search.sides
+
+
+def _best_first(ranked: Ranked) -> tuple[float, int]:
+    return -ranked.score, ranked.seq
+
+
+def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> dict[int, Floats]:
+    if not len(columns.owners):
+        return {}
+    found = {one.seq: columns.passage_dots(one.row, vector) for one in ranked if one.row != NO_ROW}
+    return {seq: dots for seq, dots in found.items() if len(dots)}
+
+
+def _named_lanes(text: str, lanes: Sequence[str]) -> list[str]:
+    """Lanes whose every word the text says; one of numbers alone cannot be named in passing."""
+    said = set(words(text[:_MOST_TEXT])) if len(lanes) > 1 else set[str]()
+    spoken = {lane: set(words(lane)) for lane in lanes if said and lane}
+    return [lane for lane, parts in spoken.items() if parts <= said and any(len(p) > 2 and p.isalpha() for p in parts)]
+
+
+def _question(held: UserRows, search: Search) -> Question:
+    return understand(search.text, speakers=[name for name in held.speakers.texts() if name], anchor=search.anchor)
+
+
+def _asked(question: Question, search: Search) -> tuple[Matches, Matches, Matches]:
+    """What to ask full text for, of turns and of records, and related words of turns."""
+    turns = Matches(stems=question.stems if "turn" in search.kinds else (), target="turn")
+    records = Matches(stems=question.stems if search.sides else (), target="record")
+    return turns, records, replace(turns, stems=question.related if turns.stems and search.weights.related else ())
+
+
+async def _texts(
+    store: UserStore, found: Found, search: Search, beside: Sequence[Query[object]] = ()
+) -> tuple[dict[int, StoredTurn], dict[int, Record], Answers]:
+    turns = TurnsBySeq(seqs=tuple(one.seq for one in found.turns), known=search.known)
+    records = RecordsBySeq(seqs=tuple(one.seq for one in found.records), known=search.known)
+    answers = await store.read(turns, records, *beside)
+    held = map(nouns.record, answers[records])
+    active = {record.seq: record for record in held if record.status == "ACTIVE" and _meant(record, search)}
+    spoken = {turn.seq: turn for turn in answers[turns] if _in_scope(turn, search, found.lanes)}
+    return spoken, active, answers
+
+
+def _ordered(records: Mapping[int, Record], found: Found, search: Search) -> list[Recalled]:
+    """Records by the recipe's blend, then those that it leaves out, each with its reason."""
+    ranked = [one for one in found.records if one.seq in records]
+    if search.blending is None:
+        return [found.recalled(records[one.seq], one) for one in ranked]
+    out = {one.seq: reason for one in ranked if (reason := _reason(records[one.seq], found, search))}
+    unknown = 0.0 if found.problem else search.blending.threshold
+    candidates = [
+        _candidate(records[one.seq], one, similarity=found.similarity.get(one.seq, unknown), now=search.now)
+        for one in ranked
+        if one.seq not in out
+    ]
+    order = by_words(candidates) if found.problem else _blend(candidates, search, named=found.lanes)
+    shown = [
+        Recalled(what=records[one.seq], score=one.score, parts=one.parts, excerpt=found.excerpt(records[one.seq]))
+        for one in order
+    ]
+    placed = {one.seq for one in order}
+    rest = [
+        Recalled(
+            what=records[one.seq], score=one.score, parts=one.parts, reason=out.get(one.seq, "ranked below the best")
+        )
+        for one in ranked
+        if one.seq not in placed
+    ]
+    return [*shown, *rest]
+
+
+def _blend(candidates: Sequence[Candidate], search: Search, *, named: frozenset[str]) -> list[Blended]:
+    blending = search.blending or Blending()
+    if blending.lexical_first:
+        lane = None if isinstance(search.lane, Everything) else search.lane
+        order = by_lane(candidates, lane=lane, named=named, confident=blending.confidence)
+    elif blending.boosts is not None:
+        order = boosted(candidates, boosts=blending.boosts)
+    else:
+        order = blended(candidates, shares=blending.shares)
+    return order[: blending.top_k]
+
+
+def _reason(record: Record, found: Found, search: Search) -> str:
+    if _ended(record, found.question, search):
+        return "stale: no longer true"
+    blending = search.blending
+    if blending and not found.problem and found.similarity.get(record.seq, 1.0) < blending.threshold:
+        return "below threshold"
+    return ""
+
+
+def _ended(what: StoredTurn | Record, question: Question, search: Search) -> bool:
+    """Whether a memory has ended, and the message does not ask about the time when it held."""
+    if not isinstance(what, Memory) or what.valid_to is None or what.valid_to > search.now:
+        return False
+    begins = what.valid_from or what.at
+    asked = any(period.start < what.valid_to and period.end > begins for period in question.periods)
+    return not asked and not BEFORE.search(search.text)
+
+
+def _candidate(record: Record, ranked: Ranked, *, similarity: float, now: datetime) -> Candidate:
+    importance = record.importance if isinstance(record, Memory) else 1
+    return Candidate(
+        seq=record.seq,
+        similarity=similarity,
+        lexical=max(ranked.parts.get("lexical", 0.0), 0.0),
+        age_days=(micros(now) - micros(record.at)) / _DAY,
+        importance=importance,
+        entities=record.entities,
+        lane=record.lane,
+    )
+
+
+def _hit(found: StoredTurn | Record, ranked: Ranked) -> Hit:
+    if isinstance(found, StoredTurn):
+        kind: HitKind = "turn"
+        sources: tuple[str, ...] = (found.id,)
+    else:
+        kind = "memory" if found.noun == "memory" else "episode" if found.noun == "episode" else "summary"
+        sources = found.sources
+    return Hit(
+        id=found.id,
+        kind=kind,
+        text=found.text,
+        score=ranked.score,
+        parts=ranked.parts,
+        sources=sources,
+        at=found.at,
+    )

@@ -1,0 +1,103 @@
+"""What ranking wants to know of a turn's text without reading it again.
+
+A trait is found once, when the turn is written, and kept beside its vector: a user's rows are ranked from narrow
+arrays, and texts are read for the winners only.
+"""
+
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hitherto.recall.standing import standing
+from hitherto.recall.vectors import Codes, Vectors, quantise
+
+_MAX_TEXT: Final = 4_000
+_MAX_LENGTH: Final = 0xFFFF
+_TRAITS: Final = 3
+"""Bytes that the traits take."""
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_SELF: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|im|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
+_TIME: Final = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|just"
+    r"|(?:last|next|this|past) (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|morning|afternoon|evening"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|january|february|march|april|june|july|august|september|october|november|december|in may|may \d{1,2}"
+    r"|\d{1,2}(?:st|nd|rd|th)|(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+
+TELLS: Final = 1
+"""States something about the speaker rather than only asking or answering."""
+TIMED: Final = 2
+"""Holds a word of time."""
+INSTRUCTION: Final = 4
+PREFERENCE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    flags: int
+    length: int
+    """How many stems the text has, stop words not counted."""
+
+
+def traits(text: str, *, length: int) -> Traits:
+    """The traits of a text with `length` stems. Its form alone is looked at: whose words they are, ranking knows."""
+    start = text[:_MAX_TEXT].replace("’", "'")
+    flags = 0
+    if any(_SELF.search(part) and not part.rstrip().endswith("?") for part in _SENTENCE.split(start)):
+        flags |= TELLS
+    if _TIME.search(start):
+        flags |= TIMED
+    kind = standing(text)
+    if kind is not None:
+        flags |= INSTRUCTION if kind == "instruction" else PREFERENCE
+    return Traits(flags=flags, length=min(length, _MAX_LENGTH))
+
+
+def pack(vectors: Vectors, found: Sequence[Traits], passages: Sequence[Vectors] = ()) -> list[bytes]:
+    """What a store keeps for each row: the vector as int8 codes, its traits, then the vectors of its passages, if any."""
+    return [
+        code.tobytes() + struct.pack("<BH", trait.flags, trait.length) + quantise(more).tobytes()
+        for code, trait, more in zip(quantise(vectors), found, passages or [vectors[:0]] * len(found), strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpacked:
+    codes: Codes
+    flags: NDArray[np.uint8]
+    lengths: NDArray[np.float32]
+    owners: NDArray[np.int64]
+    """The row of each passage of a long text, rising, beside the passage's own codes."""
+    passages: Codes
+
+
+def unpack(packed: bytes, sizes: NDArray[np.int64], *, dimension: int) -> Unpacked:
+    """Rows as `pack` made them, in one piece, each of so many bytes."""
+    width = dimension + _TRAITS
+    more = sizes - width
+    if np.any(more < 0) or np.any(more % dimension):
+        raise ValueError(
+            f"rows of {dimension} dimensions are {width} bytes long, and {dimension} more for each passage"
+        )
+    own, rest = packed, b""
+    if more.any():
+        ends = np.cumsum(sizes).tolist()
+        cuts = [(end - size, end - size + width, end) for end, size in zip(ends, sizes.tolist(), strict=True)]
+        own = b"".join([packed[start:cut] for start, cut, _ in cuts])
+        rest = b"".join([packed[cut:end] for _, cut, end in cuts])
+    table = np.frombuffer(own, dtype=np.uint8).reshape(len(sizes), width)
+    return Unpacked(
+        codes=table[:, :dimension].view(np.int8),
+        flags=table[:, dimension],
+        lengths=np.ascontiguousarray(table[:, -2:]).view("<u2")[:, 0].astype(np.float32),
+        owners=np.repeat(np.arange(len(sizes)), more // dimension),
+        passages=np.frombuffer(rest, dtype=np.int8).reshape(-1, dimension),
+    )

@@ -1,0 +1,169 @@
+"""What an installation of the service can set: each with a default, a help line and a variable `HITHERTO_<NAME>`.
+
+Read once, where a process starts, and passed in; nothing else reads the environment.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from hitherto.errors import InvalidInput
+
+PREFIX = "HITHERTO_"
+MIB = 1024 * 1024
+
+Seconds = Annotated[float, Field(gt=0)]
+Amount = Annotated[int, Field(ge=1)]
+
+
+class Settings(BaseModel):
+    """The settings of a service."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: str = Field(default="./memories", description="Where the memory is: a folder, or postgresql://…")
+    recipe: str = Field(default="companion", description="The recipe of contexts that name none.")
+    model: str | None = Field(default=None, description="The model that extracts and summarises; with none, rules do.")
+    tokenizer: str = Field(default="o200k", description="The tokenizer family of the model that will answer.")
+
+    master_key: SecretStr | None = Field(
+        default=None,
+        description="The master key of encryption at rest (64 hexadecimal digits); with none, nothing is encrypted.",
+    )
+    master_key_file: str | None = Field(default=None, description="A file that holds the master key, instead of it.")
+    keys: str | None = Field(
+        default=None,
+        description="The folder of users' wrapped keys; with none, beside a data folder, with .keys after its name.",
+    )
+    forgotten: str | None = Field(
+        default=None,
+        description="The file that notes, by hashes, what was forgotten, so that no backup brings it back; with none,"
+        " forgotten.jsonl in a data folder.",
+    )
+
+    redis: SecretStr | None = Field(
+        default=None,
+        description="A Redis that all processes share (redis://…): workers wake at once and keep out of each other's way;"
+        " with none, or when it is gone, the database alone does.",
+    )
+
+    host: str = Field(
+        default="127.0.0.1", description="The address to listen on; one that is not loopback needs a key."
+    )
+    port: int = Field(default=8080, ge=0, le=65_535, description="The port to listen on; 0 takes a free one.")
+    workers: Amount = Field(default=1, description="Processes that serve.")
+    upstream: str | None = Field(
+        default=None, description="The OpenAI-compatible server that chat requests are passed on to."
+    )
+    upstream_key: SecretStr | None = Field(default=None, description="The key to the upstream server.")
+    upstream_persona: str | None = Field(
+        default=None, description="The persona that answers chat requests which name none."
+    )
+    upstream_seconds: Seconds = Field(
+        default=600.0, description="How long the upstream server may take for the next piece of an answer."
+    )
+    upstream_streams: Amount = Field(
+        default=256, description="Chat requests that one process passes on at the same time; more are answered 503."
+    )
+
+    concurrency: Amount = Field(default=2, description="Requests that one process works on at the same time.")
+    waiting: int = Field(default=32, ge=0, description="Requests that may wait for their turn; more are answered 503.")
+    patience_seconds: Seconds = Field(
+        default=0.2,
+        description="How long a request waits for its turn before it is answered 503; "
+        "under lasting overload as long as an answer takes, at least a tenth of it.",
+    )
+    rate: float = Field(
+        default=100.0, ge=0, description="Requests a second of one key, over all processes; 0 sets no limit."
+    )
+    burst: Amount = Field(default=200, description="Requests that a key may send at once.")
+
+    body_limit: Amount = Field(default=4 * MIB, description="The largest request body, in bytes.")
+    import_limit: Amount = Field(default=256 * MIB, description="The largest file that can be imported, in bytes.")
+    buffer_limit: Amount = Field(
+        default=64 * MIB, description="Request bodies that one process holds in memory, in bytes."
+    )
+    body_seconds: Seconds = Field(default=10.0, description="How long a request body may take to arrive.")
+    send_seconds: Seconds = Field(default=30.0, description="How long a client may take to read a piece of the answer.")
+    stop_seconds: Amount = Field(
+        default=20, description="How long running requests may take to finish when the service stops."
+    )
+
+    key_seconds: float = Field(
+        default=1.0, ge=0, description="How long a key that was checked is believed; a revoked one ends then."
+    )
+    run_key: SecretStr | None = Field(
+        default=None, description="The digest of a key that is valid for this run alone (set by `serve`)."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
+    backups: str | None = Field(
+        default=None, description="The folder that backups over HTTP are written to; with none, there are none."
+    )
+
+    telegram_secret: SecretStr | None = Field(
+        default=None, description="The secret token of the Telegram webhook; with none, it is closed."
+    )
+    telegram_bot: int = Field(
+        default=0, description="The id of the Telegram bot (the number before the colon of its token)."
+    )
+    telegram_username: str | None = Field(default=None, description="The Telegram bot's name, without @.")
+    telegram_persona: str | None = Field(default=None, description="The persona that speaks on Telegram.")
+    telegram_tenant: str = Field(default="default", description="The tenant whose users write on Telegram.")
+
+    voice_tenant: str = Field(default="default", description="The tenant whose users call.")
+    voice_persona: str | None = Field(default=None, description="The persona that speaks on the telephone.")
+    voice_lookups: int = Field(
+        default=5, ge=0, description="How often the memory may be asked during one call; 0 closes the tool."
+    )
+    voice_secret: SecretStr | None = Field(
+        default=None, description="What ElevenLabs' initiation webhook sends as X-Hitherto-Secret; none closes it."
+    )
+    elevenlabs_secret: SecretStr | None = Field(
+        default=None, description="The secret that signs ElevenLabs' post-call webhook; none closes it."
+    )
+    vapi_secret: SecretStr | None = Field(default=None, description="The secret of Vapi's server URL; none closes it.")
+    vapi_assistant: str | None = Field(
+        default=None, description="The Vapi assistant that answers; with none, the one called."
+    )
+    retell_secret: SecretStr | None = Field(
+        default=None, description="The API key that signs Retell's webhooks; none closes them."
+    )
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str]) -> Self:
+        """The settings of these variables; one that is empty counts as not set."""
+        given = {name: environ.get(variable(name), "") for name in cls.model_fields}
+        try:
+            return cls.model_validate({name: value for name, value in given.items() if value})
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0])
+            shown = "" if "SecretStr" in str(cls.model_fields[name].annotation) else f"={given[name]!r}"
+            raise InvalidInput(f"{variable(name)}{shown} cannot be used: {first['msg']}") from error
+
+    def found_master_key(self) -> str | None:
+        """The master key itself, wherever it is; None when nothing is to be encrypted."""
+        if self.master_key_file is None:
+            return None if self.master_key is None else self.master_key.get_secret_value()
+        try:
+            return Path(self.master_key_file).read_text("utf-8")
+        except OSError as error:
+            raise InvalidInput(f"{variable('master_key_file')}: {error.strerror}") from error
+
+    def found_redis(self) -> str | None:
+        """The address of Redis itself, with the password that may be in it."""
+        return None if self.redis is None else self.redis.get_secret_value()
+
+    def environment(self) -> dict[str, str]:
+        """The variables that make these settings again, for processes started from this one."""
+        return {
+            variable(name): value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+            for name, value in ((name, getattr(self, name)) for name in type(self).model_fields)
+            if value is not None
+        }
+
+
+def variable(name: str) -> str:
+    return PREFIX + name.upper()

@@ -1,0 +1,91 @@
+"""What was forgotten, kept outside the memory and its backups, so that an old backup does not bring it back.
+
+A file of JSON lines, only ever appended to and synced before anything is forgotten. A line says for which user (the digest
+of tenant and name) at which moment the ids with these hashes went, or everything. There is no name, no id and no text in it.
+"""
+
+import errno
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+from hitherto.errors import StoreCorrupt, StoreError, StoreFull, StoreUnavailable
+
+NAME = "forgotten.jsonl"
+"""The ledger of a data folder, unless another place is named. A backup does not copy it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """One line: what went of a user at a moment. `hashes` empty means everything."""
+
+    user: str
+    at: datetime
+    hashes: tuple[str, ...] = ()
+
+
+class Ledger:
+    """The file, which several processes may append to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, line: Forgotten) -> None:
+        """Durable on return; a line that cannot be written whole is an error, and leaves no part of itself."""
+        text = json.dumps({"user": line.user, "at": line.at.isoformat(), "ids": list(line.hashes)}) + "\n"
+        try:
+            self._append(text.encode())
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def _append(self, line: bytes) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _drop_cut_off_line(descriptor)
+            if os.write(descriptor, line) < len(line):
+                _drop_cut_off_line(descriptor)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _unwritten(self, error: OSError) -> StoreError:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return StoreFull(f"no space left for {self.path}; nothing was forgotten")
+        return StoreUnavailable(f"{self.path} cannot be written ({error}); nothing was forgotten")
+
+    def read(self) -> Mapping[str, Sequence[Forgotten]]:
+        """All lines by user, oldest first. A last line that was cut off was never acted upon."""
+        found: dict[str, list[Forgotten]] = {}
+        for line in self._lines():
+            found.setdefault(line.user, []).append(line)
+        return found
+
+    def _lines(self) -> Iterator[Forgotten]:
+        if not self.path.exists():
+            return
+        lines = self.path.read_text("utf-8").split("\n")
+        for number, text in enumerate(lines[:-1], start=1):
+            try:
+                values = cast(dict[str, Any], json.loads(text))
+                yield Forgotten(
+                    user=values["user"], at=datetime.fromisoformat(values["at"]), hashes=tuple(values["ids"])
+                )
+            except (ValueError, KeyError, TypeError) as error:
+                raise StoreCorrupt(
+                    f"{self.path} line {number} cannot be read: what was forgotten is unknown"
+                ) from error
+
+
+def _drop_cut_off_line(descriptor: int) -> None:
+    """What a crash or a full disk left of a line, so that the next one does not become its end."""
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        os.ftruncate(descriptor, os.pread(descriptor, size, 0).rfind(b"\n") + 1)

@@ -1,0 +1,151 @@
+"""Connections to one database: a pool, what every session is set to, and patience with a server that comes
+back.
+
+A server that restarts breaks every connection of the pool at once. What had not begun to commit is simply
+done again on another connection, until `patience` is over; nobody above notices more than a delay. Once a server
+stayed away for longer, calls fail at once until it answers again: waiting had its chance, and a conversation goes on
+without memory rather than late.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString, TypeVar, cast
+
+import psycopg
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from hitherto.errors import StoreClosed
+from hitherto.store.postgres.faults import RETRIED, clear_errors, settings_of
+from hitherto.store.postgres.layout import SCHEMA
+from hitherto.store.postgres.sending import Connection
+
+T = TypeVar("T")
+
+
+# Every statement of a user is served by an index that the user leads, so one plan fits all: planning each call anew costs
+# more than running it (0.25 against 0.10 ms). Without sequential scans, a plan that was made when a table was nearly empty
+# is still right when it is large.
+_SESSION = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "max_parallel_workers_per_gather": "0",
+    "search_path": f"{SCHEMA}, public",
+    "idle_in_transaction_session_timeout": "60s",
+    "statement_timeout": "60s",
+    "jit": "off",
+}
+_LOOK_EVERY = 1.0
+"""Seconds between two looks at a server that is away."""
+_DEFAULTS = {"connect_timeout": "5", "application_name": "hitherto", "tcp_user_timeout": "20000"}
+
+
+def query(sql: str) -> LiteralString:
+    """Text that comes from this package's own files and closed lists."""
+    return cast(LiteralString, sql)
+
+
+class Connections:
+    """The pool of one store."""
+
+    def __init__(self, url: str, *, pool_size: int, patience: float) -> None:
+        self.settings = {**_DEFAULTS, **settings_of(url)}
+        self.patience = patience
+        self._size = pool_size
+        self._pool: AsyncConnectionPool[Connection] | None = None
+        self._returning: set[asyncio.Future[None]] = set()
+        self._away = False
+        self._next_look = 0.0
+
+    async def connect(self) -> Connection:
+        """A connection outside the pool, for maintenance; fails at once, with a clear error."""
+        with clear_errors(self.settings):
+            connection = await Connection.connect(autocommit=True, **cast(Any, self.settings))
+            await self._configure(connection)
+            return connection
+
+    async def open(self) -> None:
+        pool = AsyncConnectionPool(
+            kwargs={**self.settings, "autocommit": True},
+            connection_class=Connection,
+            min_size=1,
+            max_size=self._size,
+            timeout=self.patience,
+            reconnect_timeout=self.patience,
+            configure=self._configure,
+            open=False,
+            name="hitherto",
+        )
+        await pool.open()
+        self._pool = pool
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            await asyncio.gather(*self._returning)
+            await pool.close()
+
+    async def _configure(self, connection: Connection) -> None:
+        connection.prepare_threshold = None  # else the driver has the server forget what is prepared after a rollback
+        lock_timeout = f"{int(self.patience * 1000)}ms"
+        for name, value in {**_SESSION, "lock_timeout": lock_timeout}.items():
+            await connection.execute("select set_config(%s, %s, false)", (name, value))
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncGenerator[Connection, None]:
+        """A connection for one transaction. Errors of the driver pass through; see `persist`.
+
+        It goes back whatever becomes of the caller: the pool loses one whose return is cancelled while others take theirs.
+        """
+        if self._pool is None:
+            raise StoreClosed
+        pool = self._pool
+        connection = await pool.getconn()
+        try:
+            async with connection:
+                yield connection
+        finally:
+            returning = asyncio.ensure_future(pool.putconn(connection))
+            self._returning.add(returning)
+            returning.add_done_callback(self._returning.discard)
+            await asyncio.shield(returning)
+
+    async def persist(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Runs `work` on a connection, and again when its connection broke or another transaction stood in
+        its way; errors come out clear."""
+        deadline = time.monotonic() + self.patience
+        with clear_errors(self.settings):
+            if self._away and not await self._back():
+                raise psycopg.OperationalError("the server was away longer than calls wait, and is not back yet")
+            while True:
+                held: list[Connection] = []
+                try:
+                    async with self.lend() as connection:
+                        held.append(connection)
+                        return await work(connection)
+                except PoolTimeout:
+                    self._away = not await self._answers()
+                    raise
+                except psycopg.OperationalError as error:
+                    broken = bool(held) and held[0].closed
+                    if time.monotonic() > deadline or not (broken or isinstance(error, RETRIED)):
+                        raise
+                await asyncio.sleep(random.uniform(0.001, 0.02))
+
+    async def _back(self) -> bool:
+        """Whether a server that was away answers again; one caller in a second finds out for all."""
+        if time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + _LOOK_EVERY
+            self._away = not await self._answers()
+        return not self._away
+
+    async def _answers(self) -> bool:
+        """Whether a new connection can be made; busy connections are no sign that none can."""
+        try:
+            connection = await Connection.connect(autocommit=True, **cast(Any, self.settings))
+        except psycopg.OperationalError:
+            return False
+        await connection.close()
+        return True

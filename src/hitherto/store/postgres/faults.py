@@ -1,0 +1,108 @@
+"""What goes wrong in PostgreSQL, in the words of Hitherto. No message carries the password."""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import conninfo, errors
+from psycopg_pool import PoolTimeout, TooManyRequests
+
+from hitherto.errors import (
+    Conflict,
+    InvalidInput,
+    HithertoError,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnavailable,
+)
+
+RETRIED = (errors.SerializationFailure, errors.DeadlockDetected)
+"""Two transactions stood in each other's way: the loser runs again."""
+
+_BY_TYPE: tuple[tuple[type[psycopg.Error], type[HithertoError], str], ...] = (
+    (errors.DiskFull, StoreFull, "the PostgreSQL server has no space left; nothing of this call was stored"),
+    (errors.ReadOnlySqlTransaction, StoreReadOnly, "the PostgreSQL server takes no writes (a standby?)"),
+    (errors.DataCorrupted, StoreCorrupt, "PostgreSQL reports damaged data; restore it from a backup"),
+    (
+        errors.IndexCorrupted,
+        StoreCorrupt,
+        "PostgreSQL reports a damaged index; run REINDEX, or restore a backup",
+    ),
+    (errors.UniqueViolation, Conflict, "the same id was used before with other content"),
+    (
+        errors.LockNotAvailable,
+        StoreUnavailable,
+        "another writer holds this user's lock for too long; try again",
+    ),
+    (errors.QueryCanceled, StoreUnavailable, "PostgreSQL took too long to answer; try again"),
+    (errors.TooManyConnections, StoreUnavailable, "PostgreSQL has no connection left; raise max_connections"),
+)
+
+
+_UNREADABLE = (
+    "the PostgreSQL URL cannot be read; it looks like postgresql://USER:PASSWORD@HOST:PORT/DATABASE,"
+    " with special characters of the password written as %XX"
+)
+
+
+def settings_of(url: str) -> dict[str, str]:
+    """The connection settings in a URL, or a clear error that does not repeat it.
+
+    The driver's own messages quote the part they stumble over. With an unescaped @ or : that is half of the password, so
+    such URLs do not reach it.
+    """
+    try:
+        found = conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise StoreUnavailable(_UNREADABLE) from None
+    settings = {name: str(value) for name, value in found.items() if value is not None}
+    ports = settings.get("port", "").replace(",", "")
+    if "@" in settings.get("host", "") or (ports and not ports.isdigit()):
+        raise StoreUnavailable(_UNREADABLE)
+    return settings
+
+
+def where(settings: Mapping[str, str]) -> str:
+    """The server as people name it, without the password."""
+    host = settings.get("host", "the local socket")
+    port, database = settings.get("port", "5432"), settings.get("dbname", "")
+    return f"{host}:{port}/{database}"
+
+
+def translated(error: psycopg.Error, settings: Mapping[str, str]) -> HithertoError:
+    """The error to raise instead."""
+    for kind, ours, message in _BY_TYPE:
+        if isinstance(error, kind):
+            return ours(message)
+    if isinstance(error, PoolTimeout | TooManyRequests):
+        return StoreUnavailable(
+            f"no connection to PostgreSQL at {where(settings)} became free in time: the server is away, or"
+            " all connections are busy (raise pool_size, or run fewer calls at once)"
+        )
+    detail = _without_password(str(error), settings)
+    if isinstance(error, errors.InsufficientPrivilege):
+        return StoreError(f"the PostgreSQL role may not do this: {detail}")
+    if isinstance(error, psycopg.DataError):
+        return InvalidInput(f"PostgreSQL cannot store this value: {detail}")
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return StoreUnavailable(f"PostgreSQL at {where(settings)} cannot be reached: {detail}")
+    return StoreError(f"PostgreSQL failed: {detail}")
+
+
+def _without_password(message: str, settings: Mapping[str, str]) -> str:
+    password = settings.get("password")
+    first = " ".join(message.split())
+    return first.replace(password, "***") if password else first
+
+
+@contextmanager
+def clear_errors(settings: Mapping[str, str]) -> Generator[None]:
+    """Errors of the driver leave this block as errors of Hitherto."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translated(error, settings) from error
+    except UnicodeEncodeError as error:
+        raise InvalidInput("the text holds a half of a surrogate pair, which is no character") from error

@@ -1,0 +1,219 @@
+"""What every user table has besides its columns: partitions, the wall between users, and grants. Pure: only
+statements.
+
+Three roles take part. The *owner* connects, migrates and is held back by the wall like everyone (`force`),
+except in a transaction that says it is maintenance. The *application* role is what every read and write of a
+user runs as: it sees the rows of the user named in `hitherto.user_id` of its transaction, and none without one.
+The *search* role owns the two full-text functions and may read words of all users, but no text.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
+
+_PACKAGE = files("hitherto.store.postgres")
+KINDS: tuple[Literal["user", "catalog"], ...] = ("user", "catalog")
+SCHEMA = "hitherto"
+APPLICATION = "hitherto_app"
+SEARCH = "hitherto_search"
+PARTITIONS = 8
+COMPLETION: Final = 1
+"""Raised with every change to what `completion` says: a database that was completed by a lower number is completed again."""
+
+USER_TABLES = (
+    "heads",
+    "turns",
+    "records",
+    "record_entities",
+    "record_sources",
+    "endings",
+    "traces",
+    "cursors",
+    "snapshots",
+    "blobs",
+    "notes",
+)
+CATALOG_TABLES = ("users", "hints", "documents")
+FUNCTIONS = ("match_turns", "match_records")
+
+# What the search role may see of a row: enough to rank, nothing to read.
+_SEARCH_COLUMNS = {
+    "heads": ("tableoid", "user_id", "turn_documents", "turn_stems", "record_documents", "record_stems"),
+    "turns": ("user_id", "seq", "length", "repeats", "words"),
+    "records": ("user_id", "seq", "length", "repeats", "words"),
+}
+# What a user said, or what is made of it. The planner needs no statistics of it, and would keep samples of the values
+# where no erasure reaches them.
+_CONTENT = {
+    "turns": ("words", "text", "parts", "speaker"),
+    "records": ("words", "text", "key", "sources", "entities", "body"),
+    "record_entities": ("ref",),
+    "record_sources": ("ref",),
+    "traces": ("speaker", "vector", "near"),
+    "cursors": ("error", "body"),
+    "snapshots": ("body",),
+    "blobs": ("text",),
+    "notes": ("name", "body"),
+}
+_WORD_INDEXES = ("turns_by_word", "records_by_word")
+_BRANCH = re.compile(r" *-- each partition\n(.*?) *-- end\n", re.DOTALL)
+_MINE = "user_id = (select nullif(current_setting('hitherto.user_id', true), '')::uuid)"
+_MAINTENANCE = "(select current_setting('hitherto.maintenance', true)) = 'on'"
+
+
+# Whatever they took and gave: the next ones may take and give something else.
+_DROP_FUNCTIONS = (
+    "do $$ declare found regprocedure; begin\n"
+    "    for found in\n"
+    "        select oid::regprocedure from pg_proc\n"
+    f"        where proname = any ('{{{', '.join(FUNCTIONS)}}}') and pronamespace = current_schema()::regnamespace\n"
+    "    loop\n"
+    "        execute format('drop function %s', found);\n"
+    "    end loop;\n"
+    "end $$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered step of the schema; the embedded store has one of the same kind, number and name."""
+
+    kind: Literal["user", "catalog"]
+    number: int
+    name: str
+    sql: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All migrations, in the order in which they are applied."""
+    found: list[Migration] = []
+    for kind in KINDS:
+        for file in (_PACKAGE / "migrations" / kind).iterdir():
+            number, _, name = file.name.removesuffix(".sql").partition("_")
+            found.append(Migration(kind, int(number), name, file.read_text("utf-8")))
+    return tuple(sorted(found, key=lambda step: (step.number, step.kind)))
+
+
+def partitions(table: str, count: int = PARTITIONS) -> list[str]:
+    return [
+        f"create table if not exists {table}_{part} partition of {table}"
+        f" for values with (modulus {count}, remainder {part})"
+        for part in range(count)
+    ]
+
+
+def wall(table: str) -> list[str]:
+    """Row-level security of one user table; safe to repeat."""
+    statements = [
+        f"alter table {table} enable row level security",
+        f"alter table {table} force row level security",
+        f"drop policy if exists mine on {table}",
+        f"create policy mine on {table} to {APPLICATION} using ({_MINE}) with check ({_MINE})",
+        f"drop policy if exists maintenance on {table}",
+        f"create policy maintenance on {table} to current_user using ({_MAINTENANCE}) with check ({_MAINTENANCE})",
+        f"grant select, insert, update, delete on {table} to {APPLICATION}",
+    ]
+    if table in _SEARCH_COLUMNS:
+        statements += [
+            f"revoke all on {table} from {SEARCH}",
+            f"drop policy if exists words on {table}",
+            f"create policy words on {table} for select to {SEARCH} using (true)",
+            f"grant select ({', '.join(_SEARCH_COLUMNS[table])}) on {table} to {SEARCH}",
+        ]
+    return statements
+
+
+def searchable(table: str, count: int = PARTITIONS) -> list[str]:
+    """The search role reads partitions by their names."""
+    columns = ", ".join(_SEARCH_COLUMNS.get(table, ()))
+    parts = [f"{table}_{part}" for part in range(count)] if columns else []
+    return [
+        statement
+        for part in parts
+        for statement in (f"revoke all on {part} from {SEARCH}", f"grant select ({columns}) on {part} to {SEARCH}")
+    ]
+
+
+def unsampled(table: str) -> list[str]:
+    """Keeps content out of the planner's statistics."""
+    return [f"alter table {table} alter column {column} set statistics 0" for column in _CONTENT.get(table, ())]
+
+
+def unsampled_words() -> str:
+    """The same for the inverted indexes, on every partition or shard."""
+    indexes = ", ".join(f"'{index}'" for index in _WORD_INDEXES)
+    return (
+        "do $$ declare found regclass; begin\n"
+        "    for found in\n"
+        "        select coalesce(i.inhrelid, c.oid)::regclass from pg_class c left join pg_inherits i on i.inhparent = c.oid\n"
+        f"        where c.relname in ({indexes}) and c.relnamespace = current_schema()::regnamespace\n"
+        "    loop\n"
+        "        execute format('alter index %s alter column 1 set statistics 0', found);\n"
+        "    end loop;\n"
+        "end $$"
+    )
+
+
+def grants(schema: str = SCHEMA) -> list[str]:
+    return [
+        f"grant usage on schema {schema} to {APPLICATION}, {SEARCH}",
+        *(f"grant select, insert, update, delete on {table} to {APPLICATION}" for table in CATALOG_TABLES),
+        f"grant select on migrations to {APPLICATION}",
+    ]
+
+
+def records_table() -> str:
+    """Where applied migrations are recorded."""
+    return (
+        "create table if not exists migrations"
+        " (kind text, number integer, name text not null, digest text not null, primary key (kind, number))"
+    )
+
+
+def functions_script(count: int = PARTITIONS) -> str:
+    """Both functions, with a branch for each partition, and one for a table that is sharded instead."""
+    branches = [("", "t.user_id = p_user"), *((f"_{part}", "(t.user_id = p_user) is true") for part in range(count))]
+
+    def written_out(found: re.Match[str]) -> str:
+        return "".join(found[1].replace("{part}", part).replace("{mine}", mine) for part, mine in branches)
+
+    script = _BRANCH.sub(written_out, (_PACKAGE / "functions.sql").read_text("utf-8"))
+    return "\n".join(script.replace("{target}", target) for target in ("turn", "record"))
+
+
+def functions(schema: str = SCHEMA) -> list[str]:
+    """The search functions, made by the search role, which owns them; only the application role may call
+    them."""
+    statements = [
+        f"grant create on schema {schema} to {SEARCH}",
+        f"set local role {SEARCH}",
+        _DROP_FUNCTIONS,
+        functions_script(),
+    ]
+    for name in FUNCTIONS:
+        statements += [
+            f"revoke all on function {name} from public",
+            f"grant execute on function {name} to {APPLICATION}",
+        ]
+    return [*statements, "set local role none", f"revoke create on schema {schema} from {SEARCH}"]
+
+
+def completion(*, partitioned: bool = True) -> list[str]:
+    """All that follows the migrations, in order; safe to repeat."""
+    statements: list[str] = []
+    for table in USER_TABLES:
+        statements += partitions(table) if partitioned else []
+        statements += [*unsampled(table), *wall(table)]
+        statements += searchable(table) if partitioned else []
+    return [*statements, unsampled_words(), *grants(), *functions(), completed()]
+
+
+def completed() -> str:
+    """Records which completion this was."""
+    return (
+        f"insert into migrations (kind, number, name, digest) values ('completion', {COMPLETION}, '', '')"
+        " on conflict do nothing"
+    )

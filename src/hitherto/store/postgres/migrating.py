@@ -1,0 +1,160 @@
+"""Bringing the schema up to date, by the owner, once, however many processes start at the same time.
+
+The numbered scripts, their record in the table `migrations`, and all that `layout` adds commit together: a
+server that is killed in between has the old schema or the new one. What `layout` adds has a number of its own, by
+which it is made again where it has changed. An advisory lock keeps starters from doing the work twice; the record's
+primary key keeps them from doing harm if the lock does not reach them.
+"""
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from psycopg import errors, sql
+
+from hitherto.errors import SchemaMismatch, StoreError, StoreUnavailable
+from hitherto.store.postgres import layout
+from hitherto.store.postgres.connections import query
+from hitherto.store.postgres.layout import APPLICATION, KINDS, SCHEMA, SEARCH, Migration
+from hitherto.store.postgres.sending import Connection
+
+OLDEST_SERVER = 16
+OLDEST_VECTOR = (0, 7)
+_COMPLETION = "completion"
+_LOCK = 0x7265636F6C6C  # "recoll": the same number in every process
+_ATTEMPTS = 8
+
+# Two starters on one cluster may make the same role, schema or extension at the same moment; the loser looks again.
+_RACES = (
+    errors.DuplicateObject,
+    errors.DuplicateSchema,
+    errors.DuplicateTable,
+    errors.UniqueViolation,
+    errors.InternalError_,
+)
+
+
+def require_server(version: int, vector: str | None, available: str | None) -> None:
+    """Refuses a server that is too old or lacks pgvector; `vector` is its installed version, `available` the
+    newest."""
+    if version // 10_000 < OLDEST_SERVER:
+        raise StoreUnavailable(f"PostgreSQL {version // 10_000} is too old: Hitherto needs {OLDEST_SERVER} or newer")
+    found = vector or available
+    if found is None:
+        raise StoreUnavailable(
+            "the PostgreSQL server has no pgvector: install the extension (the package is named like"
+            " postgresql-18-pgvector) and try again"
+        )
+    if tuple(int(part) for part in found.split(".")[:2]) < OLDEST_VECTOR:
+        raise StoreUnavailable(
+            f"pgvector {found} is too old: Hitherto needs {'.'.join(map(str, OLDEST_VECTOR))} or newer"
+            " (ALTER EXTENSION vector UPDATE)"
+        )
+
+
+Numbers = Mapping[str, int]
+"""The newest migration of each kind."""
+
+
+def newest(steps: Sequence[Migration]) -> dict[str, int]:
+    return {kind: max((step.number for step in steps if step.kind == kind), default=0) for kind in KINDS}
+
+
+def refuse_newer(found: Numbers, known: Numbers) -> None:
+    for kind, number in known.items():
+        if found[kind] > number:
+            raise SchemaMismatch(
+                f"the data has schema {found[kind]}, this version of Hitherto knows up to {number};"
+                " upgrade before opening it"
+            )
+
+
+async def migrate(connection: Connection, *, steps: Sequence[Migration] | None = None) -> None:
+    """Applies what is missing. A schema newer than this code is refused untouched."""
+    steps = layout.migrations() if steps is None else steps
+    wanted = newest(steps) | {_COMPLETION: layout.COMPLETION}
+    await _check_server(connection)
+    for attempt in range(_ATTEMPTS):
+        found = await _recorded(connection)
+        refuse_newer(found, wanted)
+        if found == wanted:
+            return
+        try:
+            await _apply(connection, steps)
+        except _RACES:
+            if attempt == _ATTEMPTS - 1:
+                raise
+            await asyncio.sleep(random.uniform(0.05, 0.2))
+        except errors.InsufficientPrivilege as error:
+            raise StoreError(
+                f"the PostgreSQL role may not prepare the database ({error.diag.message_primary}). It must be allowed"
+                f" to create a schema, the extension vector and the roles {APPLICATION} and {SEARCH}; or let an"
+                " administrator create these and grant both roles to it"
+            ) from error
+
+
+async def applied(connection: Connection) -> dict[str, int]:
+    """The newest migration of each kind that was applied; 0 for none."""
+    found = await _recorded(connection)
+    return {kind: found[kind] for kind in KINDS}
+
+
+async def _recorded(connection: Connection) -> dict[str, int]:
+    """The same, and the newest completion."""
+    numbers: dict[str, int] = dict.fromkeys((*KINDS, _COMPLETION), 0)
+    cursor = await connection.execute("select to_regclass(%s)", (f"{SCHEMA}.migrations",))
+    if await cursor.fetchone() != (None,):
+        cursor = await connection.execute(query(f"select kind, max(number) from {SCHEMA}.migrations group by kind"))
+        numbers |= dict(await cursor.fetchall())
+    return numbers
+
+
+async def _check_server(connection: Connection) -> None:
+    cursor = await connection.execute(
+        "select installed_version, default_version from pg_available_extensions where name = 'vector'"
+    )
+    installed, available = await cursor.fetchone() or (None, None)
+    require_server(connection.info.server_version, installed, available)
+
+
+async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
+    async with connection.transaction():
+        await connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
+        await connection.execute(query(f"create schema if not exists {SCHEMA}"))
+        await connection.execute(query(f"set local search_path = {SCHEMA}, public"))
+        await connection.execute(query(layout.records_table()))
+        found = await _recorded(connection)
+        missing = [step for step in steps if step.number > found[step.kind]]
+        if not missing and found[_COMPLETION] == layout.COMPLETION:
+            return
+        await connection.execute("create extension if not exists vector")
+        for role in (APPLICATION, SEARCH):
+            await _ensure_role(connection, role)
+        for step in missing:
+            await connection.execute(query(step.sql))
+            await connection.execute(
+                "insert into migrations (kind, number, name, digest) values (%s, %s, %s, %s)",
+                (step.kind, step.number, step.name, sha256(step.sql.encode()).hexdigest()),
+            )
+        for each in layout.completion(partitioned=await _is_partitioned(connection)):
+            await connection.execute(query(each))
+
+
+async def _is_partitioned(connection: Connection) -> bool:
+    """Whether users are spread over partitions, not over the shards of a cluster."""
+    cursor = await connection.execute("select relkind = 'p' from pg_class where oid = 'heads'::regclass")
+    [(partitioned,)] = await cursor.fetchall()
+    return partitioned
+
+
+async def _ensure_role(connection: Connection, role: str) -> None:
+    """A role nobody logs in as; the owner may become it, but inherits nothing of it."""
+    cursor = await connection.execute("select pg_has_role(oid, 'set') from pg_roles where rolname = %s", (role,))
+    row = await cursor.fetchone()
+    if row is None:
+        await connection.execute(sql.SQL("create role {} nologin").format(sql.Identifier(role)))
+    if row is None or not row[0]:
+        await connection.execute(
+            sql.SQL("grant {} to current_user with inherit false, set true").format(sql.Identifier(role))
+        )

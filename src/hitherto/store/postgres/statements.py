@@ -1,0 +1,150 @@
+"""The named statements of the `.sql` files beside this module.
+
+A statement may have gaps such as `{persona}`; what fills them comes from the closed lists here, never from
+data. Values travel as parameters.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from itertools import product
+
+from hitherto.store.base import ANY, Everything, Scope
+from hitherto.store.postgres.layout import USER_TABLES
+
+TURN_COLUMNS = (
+    "t.seq, t.place, t.id, t.version, t.role, t.text, t.at, t.recorded_at, t.retired, t.persona, t.lane,"
+    " t.conversation, t.speaker, t.reply_to, t.origin, t.parts, t.snapshot, t.session, t.position, t.number,"
+    " t.tokens, t.family"
+)
+RECORD_COLUMNS = (
+    "t.noun, t.id, t.text, t.persona, t.lane, t.key, t.status, t.origin, t.sources, t.entities, t.at, t.due,"
+    " t.valid_from, t.valid_to, t.tokens, t.family, t.body, t.seq, t.version, t.recorded_at, t.retired,"
+    " t.retired_at"
+)
+
+USER = "user"
+"""The parameter that every statement about a user is routed by."""
+LIVE = "t.retired is null"
+KNOWN = "t.seq <= %(known)s and (t.retired is null or t.retired > %(known)s)"
+EVER = "true"
+EVER_KNOWN = "t.seq <= %(known)s"
+
+GAPS: Mapping[str, tuple[str, ...]] = {
+    "columns": (TURN_COLUMNS, RECORD_COLUMNS),
+    "visible": (LIVE, KNOWN, EVER, EVER_KNOWN),
+    "persona": (
+        "true",
+        "t.persona is null",
+        "t.persona = %(persona)s",
+        "(t.persona is null or t.persona = %(persona)s)",
+    ),
+    "lane": ("true", "t.lane is null", "t.lane = %(lane)s"),
+    "session": ("true", "t.session = %(session)s"),
+    "since": ("true", "t.at >= %(since)s::bigint"),
+    "until": ("true", "t.at < %(until)s::bigint"),
+    "order": ("t.place", "t.place + 0"),
+    "newest": ("t.place desc", "t.persona desc, t.lane desc, t.place desc"),
+    "alone": ("", " is true"),
+    "about": ("true", "d.about = %(about)s"),
+}
+"""Everything that may stand in a gap."""
+
+
+def visible(known: int | None, *, history: bool = False) -> str:
+    """The filter for versions that count at an entry; with `history`, retired ones do as well."""
+    if history:
+        return EVER if known is None else EVER_KNOWN
+    return LIVE if known is None else KNOWN
+
+
+def scope(column: str, wanted: Scope, *, shared: bool = False) -> str:
+    """The filter for a persona or lane; `shared` lets through what belongs to none as well."""
+    if isinstance(wanted, Everything):
+        return "true"
+    if wanted is None:
+        return f"t.{column} is null"
+    own = f"t.{column} = %({column})s"
+    return f"(t.{column} is null or {own})" if shared else own
+
+
+def name_of(wanted: Scope) -> str | None:
+    """The parameter that belongs to `scope`."""
+    return None if wanted is ANY or isinstance(wanted, Everything) else wanted
+
+
+@cache
+def _statements() -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    folder = resources.files("hitherto.store.postgres") / "queries"
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        for part in re.split(r"^-- name: ", item.read_text("utf-8"), flags=re.MULTILINE)[1:]:
+            name, _, body = part.partition("\n")
+            if name in found:
+                raise ValueError(f"two statements are named {name!r}")
+            found[name] = re.sub(r"^--.*\n", "", body, flags=re.MULTILINE).strip()
+    return found
+
+
+@cache
+def statement(name: str, **gaps: str) -> str:
+    """The statement of that name with its gaps filled."""
+    text = _statements()[name]
+    for gap, filling in gaps.items():
+        text = text.replace(f"{{{gap}}}", filling)
+    return text
+
+
+@cache
+def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
+    """The statement with $1 for its first parameter, and the parameters' names; the driver reads no more into it."""
+    names: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        if match[1] not in names:
+            names.append(match[1])
+        return f"${names.index(match[1]) + 1}"
+
+    return re.sub(r"%\((\w+)\)s", number, sql), tuple(names)
+
+
+@cache
+def together(statements: tuple[str, ...]) -> str:
+    """Statements with the same columns as one, whose last column says which of them a row is from. Their rows follow each
+    other in order, because no session here works on a statement in parallel."""
+    return "\nunion all\n".join(
+        f"select part_{place}.*, {place} as part from (\n{_own(text, place)}\n) part_{place}"
+        for place, text in enumerate(statements)
+    )
+
+
+def together_values(values: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """The parameters of statements that go together; all are of one user."""
+    return {own(name, place): value for place, each in enumerate(values) for name, value in each.items()}
+
+
+def own(name: str, place: int) -> str:
+    """What a parameter is called in the statement at that place of several."""
+    return name if name == USER else f"{name}_{place}"
+
+
+def _own(text: str, place: int) -> str:
+    return re.sub(r"%\((\w+)\)s", lambda match: f"%({own(match[1], place)})s", text)
+
+
+def wiping() -> tuple[str, ...]:
+    """One statement for each table of users; together they remove a user."""
+    return tuple(f"delete from {table} where user_id = %(user)s" for table in USER_TABLES)
+
+
+def every_statement() -> dict[str, str]:
+    """Each statement with each combination of fillings, for the lint."""
+    found = {f"wiping/{number}": text for number, text in enumerate(wiping())}
+    for name, text in _statements().items():
+        gaps = [gap for gap in GAPS if f"{{{gap}}}" in text]
+        for number, fillings in enumerate(product(*(GAPS[gap] for gap in gaps))):
+            if "columns" in gaps and (fillings[gaps.index("columns")] is TURN_COLUMNS) != ("from turns t" in text):
+                continue
+            found[f"{name}/{number}"] = statement(name, **dict(zip(gaps, fillings, strict=True)))
+    return found

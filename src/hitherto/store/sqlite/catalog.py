@@ -1,0 +1,208 @@
+"""What belongs to no single user: tenants' documents, hints of due work, who is there.
+
+The catalog knows users by their digests. Their names stand in their own files, so a digest is resolved by looking
+into the file, once per process.
+"""
+
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from hitherto.clock import from_micros, micros
+from hitherto.errors import Conflict, KeyDestroyed, StoreCorrupt, StoreError
+from hitherto.store.base import Query, TenantDocuments
+from hitherto.store.catalog import Document, UserKey
+from hitherto.store.columns import stamp
+from hitherto.store.sqlite.catalogfile import CatalogFile
+from hitherto.store.sqlite.datafile import refuse_plain
+from hitherto.store.sqlite.driver import Connection, Secret, connect
+from hitherto.store.sqlite.failures import translating
+from hitherto.store.sqlite.layout import Layout
+from hitherto.store.sqlite.rows import built
+from hitherto.store.sqlite.sql import queries
+from hitherto.store.sqlite.threads import InThread
+from hitherto.store.sqlite.userfile import identity_of
+
+LOG = logging.getLogger("hitherto.store")
+_CATALOG = queries("catalog")
+
+
+def _document(row: tuple[Any, ...]) -> Document:
+    name, version, body, recorded_at, about = row
+    return Document(name=name, version=version, body=body, recorded_at=from_micros(recorded_at), about=about)
+
+
+def _named(connection: Connection, tenant: str, query: TenantDocuments) -> tuple[Document, ...]:
+    asked = [{"tenant": tenant, "kind": query.kind, "name": name} for name in sorted(set(query.names))]
+    return built(_document, chain.from_iterable(connection.execute(_CATALOG["named_document"], one) for one in asked))
+
+
+class SqliteCatalog:
+    """The catalog of one data folder."""
+
+    def __init__(self, layout: Layout, file: CatalogFile, *, in_thread: InThread, secret: Secret) -> None:
+        self._layout = layout
+        self._file = file
+        self._in_thread = in_thread
+        self._secret = secret
+        self._names: dict[str, UserKey] = {}
+        self._hinting = threading.Lock()
+        self._hints: dict[str, int | None] = {}
+
+    async def documents(self, tenant: str, kind: str, names: Sequence[str] | None = None) -> tuple[Document, ...]:
+        if names is not None:
+            query = TenantDocuments(kind=kind, names=tuple(names))
+            return await self._in_thread(lambda: self.documents_now(tenant, query))
+        values = {"tenant": tenant, "kind": kind}
+
+        def work(connection: Connection) -> tuple[Document, ...]:
+            return built(_document, connection.execute(_CATALOG["newest_documents"], values))
+
+        return await self._in_thread(lambda: self._file.ask(work))
+
+    def documents_now(self, tenant: str, query: TenantDocuments) -> tuple[Document, ...]:
+        """The same, for who is in a thread already."""
+        return self._file.ask(lambda connection: _named(connection, tenant, query), like=TenantDocuments)
+
+    def at_a_glance(self, tenant: str, queries: Sequence[TenantDocuments]) -> dict[Query[Any], Any] | None:
+        """The same for who must not wait; None where it would have to, or fails."""
+
+        def work(connection: Connection) -> dict[Query[Any], Any]:
+            return {query: _named(connection, tenant, query) for query in queries}
+
+        try:
+            found = self._file.glance(work, like=TenantDocuments)
+        except StoreError:
+            return None
+        return found and found[0]
+
+    async def last(
+        self, tenant: str, kind: str, *, limit: int, before: str | None = None, about: str | None = None
+    ) -> tuple[Document, ...]:
+        name, values = "last_documents", {"tenant": tenant, "kind": kind, "before": before, "limit": limit}
+        if about is not None:
+            name, values = "last_documents_about", {**values, "about": about}
+
+        def work(connection: Connection) -> tuple[Document, ...]:
+            return built(_document, connection.execute(_CATALOG[name], values))
+
+        return await self._in_thread(lambda: self._file.ask(work))
+
+    async def versions(self, tenant: str, kind: str, name: str) -> tuple[Document, ...]:
+        values = {"tenant": tenant, "kind": kind, "name": name}
+
+        def work(connection: Connection) -> tuple[Document, ...]:
+            return built(_document, connection.execute(_CATALOG["versions"], values))
+
+        return await self._in_thread(lambda: self._file.ask(work))
+
+    async def kinds(self) -> tuple[tuple[str, str], ...]:
+        def work(connection: Connection) -> tuple[tuple[str, str], ...]:
+            return tuple((tenant, kind) for tenant, kind in connection.execute(_CATALOG["kinds"]))
+
+        return await self._in_thread(lambda: self._file.ask(work))
+
+    async def put(
+        self,
+        tenant: str,
+        kind: str,
+        name: str,
+        body: str,
+        *,
+        at: datetime,
+        expected: int | None = None,
+        about: str | None = None,
+    ) -> Document:
+        values = {"tenant": tenant, "kind": kind, "name": name, "body": body, "recorded_at": micros(at), "about": about}
+
+        def work(connection: Connection) -> Document:
+            versions = built(_document, connection.execute(_CATALOG["versions"], values))
+            if versions and versions[-1].body == body:
+                return versions[-1]
+            version = versions[-1].version if versions else 0
+            if expected is not None and expected != version:
+                raise Conflict(f"{kind} {name!r} is at version {version}, not {expected}; read it again")
+            connection.execute(_CATALOG["add_document"], {**values, "version": version + 1})
+            return Document(name=name, version=version + 1, body=body, recorded_at=at, about=about)
+
+        return await self._in_thread(lambda: self._file.write(work))
+
+    async def delete(self, tenant: str, kind: str, name: str) -> bool:
+        values = {"tenant": tenant, "kind": kind, "name": name}
+
+        def work(connection: Connection) -> bool:
+            return bool(connection.execute(_CATALOG["delete_document"], values).fetchall())
+
+        return await self._in_thread(lambda: self._file.erase(work))
+
+    async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
+        """Written with whatever other hints have gathered by then, and not synced."""
+        with self._hinting:
+            is_first = not self._hints
+            for key, due in dues.items():
+                self._names[key.digest] = key
+                self._hints[key.digest] = stamp(due)
+        if is_first and dues:
+            await self._in_thread(self.flush)
+
+    def flush(self) -> None:
+        """Writes the hints that have gathered."""
+        with self._hinting:
+            hints, self._hints = self._hints, {}
+
+        def work(connection: Connection) -> None:
+            connection.executemany(_CATALOG["drop_hint"], [(digest,) for digest, due in hints.items() if due is None])
+            connection.executemany(_CATALOG["hint"], [one for one in hints.items() if one[1] is not None])
+
+        if hints:
+            self._file.write(work, durable=False)
+
+    async def due(self, *, now: datetime, limit: int) -> tuple[UserKey, ...]:
+        def work() -> tuple[UserKey, ...]:
+            self.flush()
+            values = {"now": micros(now), "limit": limit}
+            found = self._file.ask(lambda connection: connection.execute(_CATALOG["due"], values).fetchall())
+            keys = (self._name_if_readable(self._layout.user(digest)) for (digest,) in found)
+            return tuple([key for key in keys if key is not None])
+
+        return await self._in_thread(work)
+
+    async def users(self, tenant: str | None = None, *, readable: bool = False) -> tuple[UserKey, ...]:
+        def work() -> tuple[UserKey, ...]:
+            name = self._name_if_readable if readable else self._name
+            keys = map(name, self._layout.all_users())
+            mine = (key for key in keys if key is not None and tenant in (None, key.tenant))
+            return tuple(sorted(mine, key=lambda key: (key.tenant, key.user)))
+
+        return await self._in_thread(work)
+
+    def _name_if_readable(self, path: Path) -> UserKey | None:
+        """Whose file this is; None for a damaged one as well, so that it holds up nobody else's work."""
+        try:
+            return self._name(path)
+        except StoreCorrupt as error:
+            LOG.warning("%s", error)
+            return None
+
+    def _name(self, path: Path) -> UserKey | None:
+        """Whose file this is; None for one that is gone or a remnant."""
+        digest = path.stem
+        if not path.exists():
+            return None
+        if digest not in self._names:
+            try:
+                key = self._secret(digest)
+            except KeyDestroyed:
+                refuse_plain(path)
+                return None
+            with translating(path), closing(connect(path, writes=False, key=key)) as connection:
+                identity = identity_of(connection, path)
+            if identity.epoch < self._file.epoch(digest):
+                return None
+            self._names[digest] = identity.key
+        return self._names[digest]

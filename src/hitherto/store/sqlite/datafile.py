@@ -1,0 +1,117 @@
+"""Data files as whole things: made, opened at the right schema, removed.
+
+A file appears under its name complete or not at all: it is made beside it, synced and renamed. So a file without a
+schema is a damaged one, and never a new one.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from hitherto.errors import StoreCorrupt, StoreUnavailable
+from hitherto.store.sqlite.driver import Connection, close, connect, copy_log, truncate_log
+from hitherto.store.sqlite.layout import companions_of, sync_folder
+from hitherto.store.sqlite.migrate import Kind, migrate, migrations, newest, refuse_newer, schema_of
+
+_PLAIN: Final = b"SQLite format 3\0"
+_CATALOG_CACHE_KIB: Final = 256
+"""The catalog keeps growing, by the audit log above all, and of that hardly a page is read twice."""
+
+
+def create(
+    path: Path, kind: Kind, *, key: bytes | None = None, fill: Callable[[Connection], None] | None = None
+) -> None:
+    """Makes a file with the newest schema and what `fill` puts in. The caller holds the lock; the folder is there."""
+    fresh = path.with_suffix(".new")
+    remove(fresh)
+    with closing(connect(fresh, create=True, key=key)) as connection:
+        connection.pragma("synchronous", "OFF")
+        migrate(connection, migrations(kind))
+        if fill is not None:
+            fill(connection)
+        if not truncate_log(connection):
+            raise StoreUnavailable(f"{fresh} is in use; try again later")
+    put_in_place(fresh, path)
+
+
+def put_in_place(fresh: Path, path: Path) -> None:
+    """Gives a closed file its name. What stands there goes first, with its log: no log may meet another file."""
+    _sync_closed(fresh)
+    remove(path)
+    fresh.rename(path)
+    sync_folder(path.parent)
+
+
+def open_writer(path: Path, kind: Kind, *, key: bytes | None = None) -> Connection:
+    """A connection that writes, its file brought up to date. The caller holds the lock."""
+    connection = connect(path, key=key)
+    try:
+        _limit_cache(connection, kind)
+        if schema_of(connection) == 0:
+            raise StoreCorrupt(f"{path} is damaged (it has lost its schema); restore it from a backup")
+        if is_short(connection, path) and copy_log(connection) and is_short(connection, path):
+            raise StoreCorrupt(f"{path} is damaged (its end is cut off); restore it from a backup")
+        migrate(connection, migrations(kind))
+    except BaseException:
+        close(connection)
+        raise
+    return connection
+
+
+def open_reader(path: Path, kind: Kind, *, key: bytes | None = None, checked: bool = False) -> Connection | None:
+    """A connection that reads; None when the file must be opened to write first, to bring it up to date or, unless it
+    was `checked` just now, to see whether its end is in the log."""
+    connection = connect(path, writes=False, key=key)
+    try:
+        _limit_cache(connection, kind)
+        schema = schema_of(connection)
+        refuse_newer(schema, newest(kind))
+        is_ready = schema == newest(kind) and (checked or not is_short(connection, path))
+    except BaseException:
+        close(connection)
+        raise
+    if is_ready:
+        return connection
+    close(connection)
+    return None
+
+
+def _limit_cache(connection: Connection, kind: Kind) -> None:
+    if kind == "catalog":
+        connection.pragma("cache_size", -_CATALOG_CACHE_KIB)
+
+
+def is_short(connection: Connection, path: Path) -> bool:
+    """Whether the file ends before its last page. That page may be in the log still; otherwise it was cut off, and
+    SQLite would take what is missing for zeros."""
+    return path.stat().st_size < connection.pragma("page_count") * connection.pragma("page_size")
+
+
+def refuse_plain(path: Path) -> None:
+    """For a file without a key, which no connection has open: one that was never encrypted was not forgotten either."""
+    try:
+        with path.open("rb") as file:
+            begins = file.read(len(_PLAIN))
+    except FileNotFoundError:
+        return
+    if begins == _PLAIN:
+        raise StoreUnavailable(
+            f"{path} is not encrypted, and a master key was given; open it without one, or copy it into a new memory"
+        )
+
+
+def remove(path: Path) -> None:
+    """Removes a file and its companions. The file goes first: a log without its file is never read."""
+    for part in (path, *companions_of(path)):
+        part.unlink(missing_ok=True)
+
+
+def _sync_closed(path: Path) -> None:
+    """Syncs a file that no connection has open; on one that is open, closing this descriptor would drop its locks."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

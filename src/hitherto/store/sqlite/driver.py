@@ -1,0 +1,198 @@
+"""The one place that opens SQLite: which library, which settings, and what of it the rest may use.
+
+apsw's own types mention buffers that Python 3.11 cannot name, so the few methods in use are spelt out here.
+Nothing else in the process may open a data file, not even to read its bytes: closing any other descriptor of it
+would drop SQLite's locks.
+"""
+
+import ctypes
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import apsw
+import apsw.sqlite_extra
+
+from hitherto.errors import StoreUnavailable
+from hitherto.private import FILE_MODE
+from hitherto.store.sqlite.kept import Kept
+
+Value = int | float | str | bytes | None
+Bindings = Mapping[str, Value] | Sequence[Value]
+
+OLDEST = (3, 51, 3)
+"""SQLite 3.7.0 to 3.51.2 can corrupt a write-ahead log that several connections share."""
+
+PAGE_SIZE = 16_384
+CACHE_KIB = 16_384
+WAL_PAGES = 256
+"""Pages in the write-ahead log before a commit copies them into the file."""
+BUSY_MILLISECONDS = 10_000
+_STATEMENTS = 200
+_CHECKSUM_BYTES = 8
+VFS = "cksmvfs"
+"""SQLite's shim that ends each page with a checksum and checks it on reading: damage is an error, never other data."""
+
+CONNECTION_SETTINGS = f"""
+PRAGMA synchronous = FULL;
+PRAGMA secure_delete = ON;
+PRAGMA cell_size_check = ON;
+PRAGMA trusted_schema = OFF;
+PRAGMA cache_size = -{CACHE_KIB};
+PRAGMA wal_autocheckpoint = {WAL_PAGES};
+PRAGMA journal_size_limit = {WAL_PAGES * PAGE_SIZE};
+"""
+
+
+class Secret(Protocol):
+    """The keys that encrypt users' files, by the users' digests."""
+
+    def __call__(self, digest: str, *, create: bool = False) -> bytes | None:
+        """None leaves the file plain; KeyDestroyed when there was a key and is none any more."""
+        ...
+
+
+class Cursor(Protocol):
+    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+    def fetchall(self) -> list[tuple[Any, ...]]: ...
+    @property
+    def get(self) -> Any: ...
+
+
+class Backup(Protocol):
+    def step(self, npages: int = -1) -> bool: ...
+    def finish(self) -> None: ...
+
+
+class Connection(Protocol):
+    kept: Kept
+
+    def execute(self, statements: str, bindings: Bindings | None = None) -> Cursor: ...
+    def executemany(self, statements: str, sequenceofbindings: Iterable[Bindings]) -> Cursor: ...
+    def pragma(self, name: str, value: Value = None) -> Any: ...
+    def backup(self, databasename: str, sourceconnection: "Connection", sourcedatabasename: str) -> Backup: ...
+    def wal_checkpoint(
+        self, dbname: str | None = None, mode: int = apsw.SQLITE_CHECKPOINT_PASSIVE
+    ) -> tuple[int, int]: ...
+    def set_busy_timeout(self, milliseconds: int) -> None: ...
+    @property
+    def in_transaction(self) -> bool: ...
+    def file_control(self, dbname: str, op: int, pointer: int) -> bool: ...
+    def close(self) -> None: ...
+
+
+class _Connection(apsw.Connection):
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.kept = Kept()
+
+
+def no_secret(digest: str, *, create: bool = False) -> bytes | None:
+    """Nothing is encrypted."""
+    del digest, create
+
+
+def version() -> str:
+    return apsw.sqlite_lib_version()
+
+
+def require_sound_library(found: str) -> None:
+    """Refuses a SQLite that may lose data."""
+    if tuple(int(part) for part in found.split(".")) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise StoreUnavailable(f"SQLite {found} is too old: Hitherto needs {needed} or newer (apsw-sqlite3mc)")
+
+
+@cache
+def load_checksums() -> str:
+    """Registers the shim, once in a process, and leaves the process's default as it was; the default's name."""
+    default = apsw.vfs_names()[0]
+    with closing(apsw.Connection(":memory:")) as connection:
+        try:
+            apsw.sqlite_extra.load(connection, "cksumvfs")
+        except apsw.sqlite_extra.NotAvailable as error:
+            raise StoreUnavailable(f"this build of apsw has no cksumvfs ({error}); install apsw-sqlite3mc") from error
+    apsw.set_default_vfs(default)
+    return default
+
+
+def connect(path: Path, *, create: bool = False, writes: bool = True, key: bytes | None = None) -> Connection:
+    """Opens a data file. With a `key` its pages are encrypted, from its first page on, and carry the cipher's own
+    authentication; otherwise they carry a checksum. The two shims do not go together, so it is one or the other."""
+    plain = load_checksums()
+    vfs = VFS if key is None else plain
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    connection = cast(Connection, _Connection(str(path), flags=flags, vfs=vfs, statementcachesize=_STATEMENTS))
+    try:
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        if key is not None:
+            connection.pragma("hexkey", key.hex())
+        if create:
+            # Before anything is in it; SQLite gives the log and its index the mode of their file.
+            path.chmod(FILE_MODE)
+            connection.pragma("page_size", PAGE_SIZE)
+            if key is None:
+                _reserve(connection, _CHECKSUM_BYTES)
+            connection.pragma("journal_mode", "WAL")
+        # To the end: apsw runs no further than to the first statement that gives a row.
+        connection.execute(CONNECTION_SETTINGS).fetchall()
+        if not writes:
+            connection.pragma("query_only", 1)
+    except BaseException:
+        close(connection)
+        raise
+    return connection
+
+
+def _reserve(connection: Connection, size: int) -> None:
+    """Keeps bytes free at the end of each page; a file that has pages already stays as it is."""
+    number = ctypes.c_int(size)
+    connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(number))
+
+
+def close(connection: Connection) -> None:
+    """Lets go of a connection. What a failing disk keeps SQLite from tidying up on the way stays in the log, as after
+    a crash, and is nobody's error."""
+    with suppress(apsw.FullError, apsw.IOError):
+        connection.close()
+
+
+def in_memory() -> Connection:
+    """An empty database that lives as long as its connection."""
+    return cast(Connection, _Connection(":memory:", statementcachesize=_STATEMENTS))
+
+
+def truncate_log(connection: Connection) -> bool:
+    """Copies the write-ahead log into the file and empties it; False when readers kept it from finishing."""
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return True
+
+
+def copy_log(connection: Connection) -> bool:
+    """Copies the write-ahead log into the file as far as readers and the disk allow; True when that was all of it."""
+    try:
+        frames, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except (apsw.FullError, apsw.IOError, apsw.BusyError):
+        return False
+    return frames == copied
+
+
+def scrub(connection: Connection) -> bool:
+    """Leaves no byte of what was deleted; False when readers kept it from finishing.
+
+    `secure_delete` overwrites what is deleted where it lies, but not copies that stayed behind in the unused part of a
+    page when rows moved, so the whole file is written anew.
+    """
+    connection.execute("VACUUM")
+    return truncate_log(connection)
+
+
+def roll_back(connection: Connection) -> None:
+    """Leaves a transaction, if there still is one: SQLite ends it itself after some failures."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

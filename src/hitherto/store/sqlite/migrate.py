@@ -1,0 +1,73 @@
+"""Numbered migrations: each is committed together with the record that it was applied.
+
+The number of the newest one stands in the file's header (`user_version`), where every write can check it for next to
+nothing. Killed between two migrations, the next open goes on with the next one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Literal
+
+from hitherto.errors import SchemaMismatch
+from hitherto.store.sqlite.driver import Connection, roll_back
+
+Kind = Literal["user", "catalog"]
+_RECORDS = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL) STRICT"
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    sql: str
+
+
+@cache
+def migrations(kind: Kind) -> tuple[Migration, ...]:
+    """All migrations of that kind of file, in order."""
+    folder = files("hitherto.store.sqlite") / "migrations" / kind
+    found = sorted(
+        (file.name, file.read_text(encoding="utf-8")) for file in folder.iterdir() if file.name.endswith(".sql")
+    )
+    return tuple(Migration(int(name[:4]), name[5:-4], sql) for name, sql in found)
+
+
+def newest(kind: Kind) -> int:
+    return migrations(kind)[-1].number
+
+
+def schema_of(connection: Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").get)
+
+
+def migrate(connection: Connection, steps: Sequence[Migration]) -> None:
+    """Brings a file up to date; one written by a newer version is refused untouched."""
+    refuse_newer(schema_of(connection), steps[-1].number)
+    for step in steps:
+        if schema_of(connection) < step.number:
+            _apply(connection, step)
+
+
+def refuse_newer(found: int, known: int) -> None:
+    if found > known:
+        raise SchemaMismatch(
+            f"the data has schema {found}, this version of Hitherto knows up to {known}; upgrade before opening it"
+        )
+
+
+def _apply(connection: Connection, step: Migration) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if schema_of(connection) < step.number:
+            connection.execute(_RECORDS)
+            connection.execute(step.sql).fetchall()
+            digest = sha256(step.sql.encode()).hexdigest()
+            connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (step.number, step.name, digest))
+            connection.execute(f"PRAGMA user_version = {step.number}")
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise

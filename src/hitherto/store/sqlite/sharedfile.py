@@ -1,0 +1,266 @@
+"""A data file that other processes share: a connection that reads, one that writes, and the care that both are of the
+file that counts.
+
+Another process may remove the file or put a restored one in its place at any time. It does so under the sidecar lock
+and by unlinking the file, so whoever holds that lock, or merely looks, compares the inode of what it has open with what
+stands in the folder, and opens anew when they differ.
+"""
+
+import threading
+from collections.abc import Callable, Hashable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import ClassVar, TypeVar
+
+from hitherto.errors import KeyDestroyed, StoreCorrupt
+from hitherto.store.sqlite import datafile
+from hitherto.store.sqlite.driver import Connection, Secret, close, no_secret, roll_back, scrub
+from hitherto.store.sqlite.failures import is_of_the_file, translating
+from hitherto.store.sqlite.layout import lock_of, make_folder
+from hitherto.store.sqlite.migrate import Kind, newest, refuse_newer, schema_of
+from hitherto.store.sqlite.sidecar import Sidecar, inode_of, marked
+
+T = TypeVar("T")
+Work = Callable[[Connection], T]
+MOMENT = 0.003
+"""Seconds that a read may take of a file whose pages are at hand."""
+NEEDED_SECONDS = 5.0
+"""For how long the connection that only reads stays open after its last read, if the file is written to."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    connection: Connection
+    inode: int | None
+
+
+class SharedFile:
+    """Opens what is needed when it is needed. `read` and `write` may be called from any thread."""
+
+    kind: ClassVar[Kind]
+
+    def __init__(self, path: Path, *, secret: Secret = no_secret) -> None:
+        self.path = path
+        self._secret = secret
+        self._sidecar = Sidecar(lock_of(path))
+        self._reading, self._writing = threading.Lock(), threading.Lock()
+        self._reader: _Open | None = None
+        self._writer: _Open | None = None
+        self._last_needed = 0.0
+        self._at_hand: set[Hashable] = set()
+        """Reads of which the last one took a moment: the next will neither wait for the disk nor open anything."""
+
+    # What one kind of file knows and another does not.
+
+    def _fill(self, connection: Connection) -> None:
+        """What a new file holds from the start."""
+
+    def _is_current(self, connection: Connection, acknowledged: int) -> bool:
+        """False for a remnant that must not be read; an error for a file that lacks what was acknowledged."""
+        return True
+
+    def _newest_entry(self, connection: Connection) -> int:
+        """What to remember as acknowledged once a write is durable."""
+        return 0
+
+    # What all have in common.
+
+    def read(self, work: Work[T], *, like: Hashable = None) -> T | None:
+        """What `work` makes of one consistent state; None when there is no file. Reads that are `like` each other take about
+        the same time.
+
+        The connection that writes reads as well, unless it is busy: what others write empties a connection's cache, and
+        nearly all that is written is written here.
+        """
+        found = self._by_writer(work, like)
+        if found is not None:
+            return found[0]
+        with self._reading, translating(self.path):
+            self._last_needed = monotonic()
+            connection = self._current_reader()
+            return None if connection is None else self._look(connection, work, like, self._drop_reader)
+
+    def glance(self, work: Work[T], *, like: Hashable = None) -> tuple[T] | None:
+        """What a read would give, without waiting; None where it might have to wait, for somebody else or for the disk, or
+        take more than a moment."""
+        return self._by_writer(work, like) if like in self._at_hand else None
+
+    def _by_writer(self, work: Work[T], like: Hashable) -> tuple[T] | None:
+        """By the connection that writes, unless it is busy or of another file."""
+        if not self._writing.acquire(blocking=False):
+            return None
+        try:
+            writer = self._writer
+            if writer is None or writer.inode != inode_of(self.path):
+                return None
+            return (self._look(writer.connection, work, like, self._drop_writer),)
+        finally:
+            self._writing.release()
+
+    def _look(self, connection: Connection, work: Work[T], like: Hashable, drop: Callable[[], None]) -> T:
+        begun = monotonic()
+        with translating(self.path):
+            try:
+                connection.execute("BEGIN")
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                drop()
+                raise
+            if monotonic() - begun < MOMENT:
+                self._at_hand.add(like)
+            else:
+                self._at_hand.discard(like)
+            return result
+
+    def write(self, work: Work[T], *, durable: bool = True) -> T:
+        """Commits what `work` writes, under the lock. It is synced when this returns, or if it need not be durable,
+        with the next write that is."""
+        with self._writing, translating(self.path):
+            make_folder(self.path.parent)
+            with self._sidecar.held():
+                connection = self._current_writer()
+                if durable:
+                    return self._transact(connection, work)
+                connection.pragma("synchronous", "NORMAL")
+                try:
+                    return self._transact(connection, work)
+                finally:
+                    if self._writer is not None:
+                        connection.pragma("synchronous", "FULL")
+
+    def _transact(self, connection: Connection, work: Work[T]) -> T:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            refuse_newer(schema_of(connection), newest(self.kind))
+            result = work(connection)
+            entry = self._newest_entry(connection)
+            connection.execute("COMMIT")
+        except BaseException as failure:
+            if is_of_the_file(failure):
+                self._drop_writer()
+            else:
+                roll_back(connection)
+            raise
+        self._sidecar.mark(entry)
+        self._retire_reader()
+        return result
+
+    def _retire_reader(self) -> None:
+        """Closes a reader that nobody has needed for a while: it holds on to nearly a megabyte."""
+        if self._reader is None or monotonic() - self._last_needed < NEEDED_SECONDS:
+            return
+        if self._reading.acquire(blocking=False):
+            try:
+                self._drop_reader()
+            finally:
+                self._reading.release()
+
+    def scrub(self) -> bool:
+        """Leaves no byte of what was deleted in the file or its log; False when readers kept it from finishing."""
+        with self._writing, translating(self.path), self._sidecar.held():
+            return scrub(self._current_writer())
+
+    def close(self) -> None:
+        with self._writing, self._reading:
+            self._close_connections()
+            self._sidecar.close()
+
+    def _current_reader(self) -> Connection | None:
+        """Of the file that stands in the folder now; None when there is none, or only a remnant."""
+        found = inode_of(self.path)
+        if self._reader is not None and self._reader.inode == found:
+            return self._reader.connection
+        self._drop_reader()
+        checked = (writer := self._writer) is not None and writer.inode == found
+        while found is not None and self._has_key():
+            acknowledged = marked(self._sidecar.path)
+            connection = datafile.open_reader(self.path, self.kind, key=self._key(), checked=checked)
+            if connection is None:
+                self._check()
+                checked = True
+            elif found != inode_of(self.path):
+                close(connection)
+            elif self._accepts(connection, acknowledged):
+                self._reader = _Open(connection, found)
+                return connection
+            else:
+                return None
+            found = inode_of(self.path)
+        if found is None and marked(self._sidecar.path):
+            self._check()
+        return None
+
+    def _key(self, *, create: bool = False) -> bytes | None:
+        return self._secret(self.path.stem, create=create)
+
+    def _has_key(self) -> bool:
+        """False for a file whose key was destroyed: nobody will ever read it, so it counts as not there."""
+        try:
+            self._key()
+        except KeyDestroyed:
+            datafile.refuse_plain(self.path)
+            return False
+        return True
+
+    def _check(self) -> None:
+        """Opens the file as a writer does, which brings it up to date and refuses one that is cut off or lost. Under a
+        descriptor of its own: the other belongs to whoever writes."""
+        sidecar = Sidecar(lock_of(self.path))
+        with closing(sidecar), sidecar.held():
+            if inode_of(self.path) is None:
+                self._refuse_loss()
+            else:
+                close(datafile.open_writer(self.path, self.kind, key=self._key()))
+
+    def _refuse_loss(self) -> None:
+        """Wiping takes the lock file along, so one that remembers entries of a file that is not there tells of a loss."""
+        if lost := marked(self._sidecar.path):
+            raise StoreCorrupt(
+                f"{self.path} is gone, but {lost} entries were acknowledged; restore it from a backup, or forget the user"
+            )
+
+    def _current_writer(self) -> Connection:
+        """Of the file that stands in the folder now, or of a new one."""
+        found = inode_of(self.path)
+        if self._writer is not None and self._writer.inode == found:
+            return self._writer.connection
+        self._drop_writer()
+        if found is not None and self._has_key():
+            connection = datafile.open_writer(self.path, self.kind, key=self._key())
+            if self._accepts(connection, marked(self._sidecar.path)):
+                self._writer = _Open(connection, found)
+                return connection
+        if found is None:
+            self._refuse_loss()
+        self._sidecar.mark(0)
+        datafile.create(self.path, self.kind, key=self._key(create=True), fill=self._fill)
+        connection = datafile.open_writer(self.path, self.kind, key=self._key())
+        self._writer = _Open(connection, inode_of(self.path))
+        return connection
+
+    def _accepts(self, connection: Connection, acknowledged: int) -> bool:
+        """Whether the connection may be used; otherwise it is closed."""
+        accepted = False
+        try:
+            accepted = self._is_current(connection, acknowledged)
+        finally:
+            if not accepted:
+                close(connection)
+        return accepted
+
+    def _drop_reader(self) -> None:
+        dropped, self._reader = self._reader, None
+        if dropped is not None:
+            close(dropped.connection)
+
+    def _drop_writer(self) -> None:
+        dropped, self._writer = self._writer, None
+        if dropped is not None:
+            close(dropped.connection)
+
+    def _close_connections(self) -> None:
+        self._drop_reader()
+        self._drop_writer()

@@ -1,0 +1,49 @@
+"""Work that blocks, done in threads of the store's own."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+from hitherto.errors import StoreClosed
+
+T = TypeVar("T")
+
+
+class InThread(Protocol):
+    """Runs a function in a thread and waits for its result."""
+
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+class Threads:
+    """A named pool of threads; it takes work from its start until it is closed."""
+
+    def __init__(self, count: int, name: str) -> None:
+        self._count = count
+        self._executor = ThreadPoolExecutor(count, thread_name_prefix=f"hitherto-{name}")
+        self._started = False
+
+    def start(self) -> None:
+        """All of them now. The pool would make one whenever all others are busy, the last perhaps after an hour, and a process
+        takes megabytes more once another thread shares its heaps: it is better seen at once what it takes."""
+        self._started = True
+        together = threading.Barrier(self._count)
+        for begun in [self.submit(together.wait) for _ in range(self._count)]:
+            begun.result()
+
+    def submit(self, work: Callable[[], T], /) -> Future[T]:
+        if not self._started:
+            raise StoreClosed
+        try:
+            return self._executor.submit(work)
+        except RuntimeError as error:
+            raise StoreClosed from error
+
+    async def run(self, work: Callable[[], T], /) -> T:
+        return await asyncio.wrap_future(self.submit(work))
+
+    def close(self) -> None:
+        """Waits for what has begun."""
+        self._executor.shutdown()

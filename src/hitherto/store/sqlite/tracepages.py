@@ -1,0 +1,159 @@
+"""Traces that lie together as columns, many in one row.
+
+Before a user's first search every trace is read, and ten thousand rows one by one cost more than all the rest of a context.
+So the writer moves the oldest loose rows into a page whenever enough of them have come together; the newest stay loose,
+because they are what a search asks for that has seen the others.
+
+A page lies at the slot of its last trace and is never changed. Whoever adds or erases a trace that falls into one opens it
+first, which makes loose rows of it again, and closes up before the transaction ends. So for whoever reads, all loose rows of
+an embedder come after all its pages.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+
+from hitherto.store.sqlite import rows
+from hitherto.store.sqlite.driver import Connection, Value
+from hitherto.store.sqlite.sql import queries
+from hitherto.store.traced import LABELS, Labels, Traced
+
+ROWS: Final = 512
+"""Traces in a page; up to twice as many where some came in between."""
+LOOSE: Final = 64
+"""How many of the newest stay loose."""
+WIDTH: Final = 2**40
+"""More entries than any user's log will have."""
+_SEPARATOR: Final = "\0"
+"""In no id: no text that is stored may hold it."""
+_TRACES = queries("traces")
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where one embedder's traces lie: `base` plus their entry's seq."""
+
+    base: int
+
+    @classmethod
+    def of(cls, embedder: int) -> "Shelf":
+        return cls(embedder * WIDTH)
+
+    @property
+    def end(self) -> int:
+        return self.base + WIDTH
+
+    def past(self, seq: int) -> dict[str, Value]:
+        return {"after": self.base + seq, "end": self.end}
+
+
+def traced(connection: Connection, shelf: Shelf, *, after: int, limit: int) -> Traced:
+    """The next traces after an entry."""
+    parts: list[Traced] = []
+    room = limit
+    with rows.sense():
+        for page in connection.execute(_TRACES["pages"], shelf.past(after)):
+            parts.append(_decoded(*page).after(after))
+            room -= len(parts[-1])
+            if room <= 0:
+                return Traced.joined(parts)[:limit]
+    return Traced.joined([*parts, _loose(connection, shelf, shelf.past(after), limit=room)])
+
+
+def paged(connection: Connection, shelf: Shelf, *, after: int) -> set[int]:
+    """The entries after one that lie in pages."""
+    found = connection.execute(_TRACES["page_numbers"], shelf.past(after))
+    with rows.sense():
+        return set(chain.from_iterable(_numbers(numbers)[0].tolist() for (numbers,) in found))
+
+
+def open_pages(connection: Connection, shelf: Shelf, seqs: Iterable[int]) -> bool:
+    """Makes loose rows of the pages into which these entries fall; whether there were any."""
+    slots = _slots(connection, shelf)
+    places = {bisect_left(slots, shelf.base + seq) for seq in seqs} - {len(slots)}
+    for place in places:
+        with rows.sense():
+            [page] = connection.execute(_TRACES["remove_page"], (slots[place],)).fetchall()
+            traces = _decoded(*page)
+        connection.executemany(_TRACES["add_row"], [(shelf.base + trace.seq, *trace[1:]) for trace in traces])
+    return bool(places)
+
+
+def is_time(*, before: int, head: int) -> bool:
+    """Whether, with the log grown this far, it is time to look for pages that have come together."""
+    return before // LOOSE != head // LOOSE
+
+
+def close_pages(connection: Connection, shelf: Shelf) -> None:
+    """Moves loose rows into pages: those that lie before a page, and the oldest of enough behind the last one."""
+    slots = _slots(connection, shelf)
+    newest = slots[-1] if slots else shelf.base
+    while (first := connection.execute(_TRACES["first_row"], {"after": shelf.base, "end": newest}).get) is not None:
+        between: dict[str, Value] = {"after": first - 1, "end": slots[bisect_left(slots, first)]}
+        _close(connection, shelf, _loose(connection, shelf, between, limit=2 * ROWS))
+    behind: dict[str, Value] = {"after": newest, "end": shelf.end}
+    count = connection.execute(_TRACES["count_rows"], behind).get
+    for _ in range((count - LOOSE) // ROWS):
+        _close(connection, shelf, _loose(connection, shelf, behind, limit=ROWS))
+
+
+def _close(connection: Connection, shelf: Shelf, traces: Traced) -> None:
+    first, last = (shelf.base + int(seq) for seq in traces.seqs[[0, -1]])
+    connection.execute(_TRACES["add_page"], (last, *_encoded(traces)))
+    connection.execute(_TRACES["remove_rows"], {"first": first, "last": last})
+
+
+def _slots(connection: Connection, shelf: Shelf) -> list[int]:
+    return [slot for (slot,) in connection.execute(_TRACES["page_slots"], shelf.past(0))]
+
+
+def _loose(connection: Connection, shelf: Shelf, between: dict[str, Value], *, limit: int) -> Traced:
+    values = {"base": shelf.base, "limit": limit, **between}
+    with rows.sense():
+        return Traced.of(connection.execute(_TRACES["rows"], values))
+
+
+def _encoded(traces: Traced) -> tuple[Value, ...]:
+    columns = [traces.labels[name] for name in LABELS]
+    return (
+        np.array([traces.seqs, traces.places, traces.times], dtype="<i8").tobytes(),
+        np.array([column.numbers for column in columns], dtype="<u2").tobytes(),
+        traces.sizes.astype("<u4").tobytes(),
+        json.dumps([column.names for column in columns]),
+        _SEPARATOR.join(traces.ids).encode(),
+        traces.vectors,
+    )
+
+
+def _decoded(numbers: bytes, labels: bytes, sizes: bytes, names: str, ids: bytes, vectors: bytes) -> Traced:
+    seqs, places, times = _numbers(numbers)
+    columns = np.frombuffer(labels, dtype="<u2").astype(np.int64).reshape(len(LABELS), len(seqs))
+    meant: list[list[Any]] = json.loads(names)
+    widths = np.frombuffer(sizes, dtype="<u4").astype(np.int64)
+    called = tuple(ids.decode().split(_SEPARATOR))
+    if (len(called), len(widths), widths.sum()) != (len(seqs), len(seqs), len(vectors)):
+        raise ValueError(f"a page of {len(seqs)} traces with {len(called)} ids and {len(vectors)} bytes of vectors")
+    if any(highest >= len(texts) for highest, texts in zip(columns.max(axis=1).tolist(), meant, strict=True)):
+        raise ValueError("a page of traces with a name that is none of its own")
+    return Traced(
+        seqs=seqs,
+        places=places,
+        times=times,
+        labels={
+            name: Labels(names=tuple(texts), numbers=column)
+            for name, texts, column in zip(LABELS, meant, columns, strict=True)
+        },
+        ids=called,
+        sizes=widths,
+        vectors=vectors,
+    )
+
+
+def _numbers(numbers: bytes) -> Any:
+    """Seqs, places and times."""
+    return np.frombuffer(numbers, dtype="<i8").astype(np.int64, copy=False).reshape(3, -1)

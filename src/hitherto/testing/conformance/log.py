@@ -1,0 +1,133 @@
+"""The log: every write in order, and restoring it elsewhere."""
+
+from hitherto.store.base import (
+    Change,
+    Erasure,
+    Head,
+    Log,
+    LogEntry,
+    Matches,
+    RecordList,
+    RecordsByEntity,
+    RecordsById,
+    RecordsBySource,
+    Store,
+    TurnsById,
+    UserStore,
+    Window,
+)
+from hitherto.store.catalog import UserKey
+from hitherto.store.codec import erased_name
+from hitherto.testing.conformance.expect import ids
+from hitherto.testing.drafts import moment, put, row_draft, turn_draft
+
+ANA = UserKey("default", "ana")
+COPY = UserKey("default", "copy")
+EVERYTHING = Log(limit=1_000)
+
+
+async def _log(user: UserStore) -> tuple[LogEntry, ...]:
+    return (await user.read(EVERYTHING))[EVERYTHING]
+
+
+async def _fill(user: UserStore) -> None:
+    await put(user, Change(turns=(turn_draft("t1", "one fox"), turn_draft("t2", "two foxes", at=moment(2)))))
+    await put(user, Change(records=(row_draft("m1", "likes fox", sources=("t1",), entities=("person:ana",)),)))
+    await put(user, Change(turns=(turn_draft("t1", "one hound", version=2, place=1, at=moment(3)),)))
+    await put(user, Change(records=(row_draft("m1", "likes hound", version=2, recorded_at=moment(4)),)))
+    await put(user, Change(retire=("t2",), retired_at=moment(5)))
+
+
+class LogConformance:
+    async def test_the_log_tells_everything_in_order(self, store: Store) -> None:
+        user = store.user(ANA)
+        await _fill(user)
+        entries = await _log(user)
+        assert [(entry.seq, entry.op, entry.id, entry.at) for entry in entries] == [
+            (1, "turn", "t1", moment()),
+            (2, "turn", "t2", moment(2)),
+            (3, "record", "m1", moment()),
+            (4, "turn", "t1", moment(3)),
+            (5, "record", "m1", moment(4)),
+            (6, "retire", "t2", moment(5)),
+        ]
+        assert [entry.turn.retired if entry.turn else None for entry in entries] == [
+            4,
+            6,
+            None,
+            None,
+            None,
+            None,
+        ]
+        assert [entry.row.retired if entry.row else None for entry in entries] == [
+            None,
+            None,
+            5,
+            None,
+            None,
+            None,
+        ]
+        assert [entry.stems for entry in entries][:3] == [("one", "fox"), ("two", "foxes"), ("likes", "fox")]
+
+    async def test_the_log_continues(self, store: Store) -> None:
+        user = store.user(ANA)
+        await _fill(user)
+        answers = await user.read(part := Log(after=2, limit=3))
+        assert [entry.seq for entry in answers[part]] == [3, 4, 5]
+
+    async def test_a_restored_log_is_the_same_memory(self, store: Store) -> None:
+        user, copy = store.user(ANA), store.user(COPY)
+        await _fill(user)
+        entries = await _log(user)
+        await copy.restore(entries)
+        assert await _log(copy) == entries
+        queries = (
+            Head(),
+            Window(limit=9),
+            Window(limit=9, known=3),
+            RecordList(noun="memory", limit=9),
+            RecordsByEntity(noun="memory", refs=("person:ana",), limit=9, known=4),
+            RecordsBySource(turns=("t1",), history=True),
+            Matches(stems=("hound", "fox"), target="turn"),
+            Matches(stems=("hound", "fox"), target="record"),
+        )
+        original, restored = await user.read(*queries), await copy.read(*queries)
+        assert [restored[query] for query in queries] == [original[query] for query in queries]
+        assert (await put(copy, Change(turns=(turn_draft("t3"),)))).turns == (7,)
+
+    async def test_restoring_again_changes_nothing(self, store: Store) -> None:
+        user, copy = store.user(ANA), store.user(COPY)
+        await _fill(user)
+        entries = await _log(user)
+        await copy.restore(entries)
+        await copy.restore(entries)
+        await copy.restore(entries[2:4])
+        assert await _log(copy) == entries
+
+    async def test_restoring_as_the_log_grows_follows_it(self, store: Store) -> None:
+        user, copy = store.user(ANA), store.user(COPY)
+        await put(user, Change(turns=(turn_draft("t1", "fox"),), records=(row_draft("m1", "fox"),)))
+        await copy.restore(await _log(user))
+        again = turn_draft("t1", "hound", version=2, place=1)
+        await put(user, Change(turns=(again,), retire=("m1",), retired_at=moment(6)))
+        answers = await user.read(rest := Log(after=2, limit=9))
+        await copy.restore(answers[rest])
+        assert await _log(copy) == await _log(user)
+        answers = await copy.read(window := Window(limit=9), memory := RecordsById(ids=("m1",)))
+        assert [turn.text for turn in answers[window]] == ["hound"]
+        assert answers[memory] == ()
+
+    async def test_a_restored_erasure_erases(self, store: Store) -> None:
+        user, copy = store.user(ANA), store.user(COPY)
+        await put(user, Change(turns=(turn_draft("t1", "fox"), turn_draft("t2", "hound"))))
+        await copy.restore(await _log(user))
+        await put(user, Change(erase=Erasure(turns=("t1",)), retired_at=moment(1)))
+        entries = await _log(user)
+        await copy.restore(entries)
+        assert [(entry.seq, entry.op, entry.id) for entry in entries] == [
+            (2, "turn", "t2"),
+            (3, "erase", erased_name("t1")),
+        ]
+        assert await _log(copy) == entries
+        answers = await copy.read(turns := TurnsById(ids=("t1", "t2"), history=True))
+        assert ids(answers[turns]) == ["t2"]

@@ -1,5 +1,0 @@
-"""The HTTP service. `create_app` makes it over an open memory."""
-
-from recollect.deliver.http.app import create_app
-
-__all__ = ["create_app"]

@@ -1,5 +1,0 @@
-"""The embedded store: one SQLite file per user, and a catalog of what belongs to no single one."""
-
-from recollect.store.sqlite.store import SqliteStore
-
-__all__ = ["SqliteStore"]
