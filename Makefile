@@ -66,7 +66,6 @@ model: $(VENV)/test.stamp ## extract and summarise once with a real local model,
 
 docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line, recipes, and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py
-	$(BIN)/python scripts/architecture_map.py
 	$(BIN)/python scripts/reference_pages.py
 	$(BIN)/python scripts/dependency_costs.py
 	$(BIN)/python scripts/service_tables.py

@@ -28,7 +28,7 @@ import numpy as np
 from bench.measuring import save, spread, table
 from hitherto import Hitherto, Turn
 from hitherto.store.catalog import UserKey
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SYLLABLES = ("gar", "tel", "mor", "vin", "sol", "ket", "bra", "lun", "pid", "rus", "den", "ling", "mer", "ka", "field")

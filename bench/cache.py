@@ -23,7 +23,7 @@ from pathlib import Path
 from bench import dev_sets
 from bench.measuring import save, table
 from hitherto import Hitherto, Turn
-from hitherto.assemble.recipe_book import names
+from hitherto.recipes.book import names
 from hitherto.testing import FakeClock
 from hitherto.tokens import MESSAGE, REQUEST, Tokenizer, tokenizer
 

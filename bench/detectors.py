@@ -15,8 +15,8 @@ from time import process_time
 
 from bench.dev_sets import conversations
 from bench.measuring import table
-from hitherto.ingest.quarantine import quarantine
-from hitherto.ingest.secrets import find_secrets
+from hitherto.safety.quarantine import quarantine
+from hitherto.safety.secrets import find_secrets
 
 SETS = {"locomo-dev": 1, "longmemeval-dev": 15}
 """Development sets, and each how many-th turn of them is taken."""

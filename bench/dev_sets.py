@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from hitherto.deliver.evaluating.conversations import Asked, Conversation, Said, read
+from hitherto.evaluate.conversations import Asked, Conversation, Said, read
 
 __all__ = ["SETS", "Asked", "Conversation", "Said", "conversations", "folder", "path"]
 

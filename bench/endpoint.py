@@ -27,7 +27,7 @@ from hitherto.deliver.apikeys import Keys
 from hitherto.deliver.http import create_app
 from hitherto.settings import Settings
 from tests.deliver.http.server import free_port
-from tests.deliver.openai_proxy.upstream import FakeUpstream
+from tests.deliver.openai.upstream import FakeUpstream
 
 USERS = 32
 ANSWER = "That sounds like a good plan for the weekend, shall we write it down together?"

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 from bench.measuring import save, table  # noqa: E402
-from hitherto.process.names import may_be  # noqa: E402
+from hitherto.text.names import may_be  # noqa: E402
 
 SEED = 20260302
 PAIRS = 20_000

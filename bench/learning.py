@@ -23,15 +23,15 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 from bench.measuring import save, table  # noqa: E402
-from hitherto.ingest.quarantine import quarantine  # noqa: E402
-from hitherto.ingest.secrets import find_secrets, redact  # noqa: E402
-from hitherto.process.candidates import Candidate, Said  # noqa: E402
-from hitherto.process.closing import OpenLoop, closing  # noqa: E402
-from hitherto.process.decide import Learnt, decide  # noqa: E402
-from hitherto.process.rules.extracting import extract  # noqa: E402
-from hitherto.process.supersede import Statement, relation, valid_until  # noqa: E402
-from hitherto.text.analyse import stems  # noqa: E402
-from hitherto.text.temporal import TimeRange, ranges  # noqa: E402
+from hitherto.learn.candidates import Candidate, Said  # noqa: E402
+from hitherto.learn.closing import OpenLoop, closing  # noqa: E402
+from hitherto.learn.decide import Learnt, decide  # noqa: E402
+from hitherto.learn.rules.extracting import extract  # noqa: E402
+from hitherto.learn.supersede import Statement, relation, valid_until  # noqa: E402
+from hitherto.safety.quarantine import quarantine  # noqa: E402
+from hitherto.safety.secrets import find_secrets, redact  # noqa: E402
+from hitherto.text.analyser import stems  # noqa: E402
+from hitherto.text.time.spans import TimeRange, ranges  # noqa: E402
 from hitherto.types import Memory, Origin, StoredTurn  # noqa: E402
 
 Row = dict[str, object]

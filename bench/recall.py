@@ -1,6 +1,6 @@
 """What recall costs for one user: the query path (embed, search, rank) and indexing, by the number of turns.
 
-Beside it, in the same run and interleaved with it: BM25 alone (SQLite's own, best fifty), a scan of as many vectors by
+Coordination it, in the same run and interleaved with it: BM25 alone (SQLite's own, best fifty), a scan of as many vectors by
 numpy, and the embedder alone. Milliseconds are by the wall clock; `cpu` is the main thread's.
 
     python -m bench.recall [--sizes 10000 100000] [--questions 200]
@@ -28,7 +28,7 @@ from bench.measuring import save, spread, table
 from hitherto import Hitherto
 from hitherto.recall.embed import open_embedder
 from hitherto.store.catalog import UserKey
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 
 USER = "ana"
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from splintr import Tokenizer
 
 from bench.dev_sets import SETS, Asked, Conversation, conversations
-from hitherto.deliver.evaluating.baseline import Index as Words
-from hitherto.deliver.evaluating.measures import LINE_TOKENS, interval
+from hitherto.evaluate.baseline import Index as Words
+from hitherto.evaluate.measures import LINE_TOKENS, interval
 from hitherto.recall.embed.base import Embedder
 from hitherto.recall.embed.onnx import onnx_embedder
 from hitherto.recall.embed.static import static_embedder
@@ -31,7 +31,7 @@ from hitherto.recall.query import Period, Question, understand
 from hitherto.recall.rank import DECIMALS, DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
 from hitherto.recall.traits import traits
 from hitherto.recall.vectors import Matrix, Vectors, products, quantise
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 
 Scores = NDArray[np.float64]
 Ranges = Callable[..., Sequence[Period]]
@@ -216,9 +216,9 @@ def no_ranges(text: str, **_: object) -> Sequence[Period]:
 def load_ranges() -> Ranges:
     """The rules for time words, where they are installed."""
     try:
-        return cast(Ranges, import_module("hitherto.text.temporal").ranges)
+        return cast(Ranges, import_module("hitherto.text.time.spans").ranges)
     except ModuleNotFoundError:
-        print("no hitherto.text.temporal: time words are not used")
+        print("no hitherto.text.time.spans: time words are not used")
         return no_ranges
 
 

@@ -36,9 +36,9 @@ import psycopg
 from bench.measuring import Spread, save, spread, table
 from hitherto import Hitherto, Turn
 from hitherto.store import connect
-from hitherto.store.base import Change, Store, UserKey, Vector
+from hitherto.store.protocol import Change, Store, UserKey, Vector
 from hitherto.testing import put, turn_draft
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 from tests.postgres_server import SERVER_VARIABLE, PostgresServer
 from tests.stores import made_database
 

@@ -77,7 +77,7 @@ MUTATIONS = (
     ),
     Mutation(
         "escaping of stored text",
-        "src/hitherto/ingest/escaping.py",
+        "src/hitherto/safety/escaping.py",
         r"if _BRACKET\.search\(text\) is None:",
         "if True:",
         ["tests/assemble/test_attacks.py", "tests/assemble/test_render.py"],
@@ -142,7 +142,7 @@ MUTATIONS = (
     ),
     Mutation(
         "running work fenced off by forgetting",
-        "src/hitherto/assemble/forgetting.py",
+        "src/hitherto/privacy/forget.py",
         r"lease=_fence\(answers\[leased\], now=now\),",
         "",
         ["tests/promises/test_forgetting.py::test_work_under_way_does_not_write_it_back"],
@@ -156,7 +156,7 @@ MUTATIONS = (
     ),
     Mutation(
         "what was forgotten in a context under way",
-        "src/hitherto/assemble/replaying.py",
+        "src/hitherto/assemble/replay.py",
         r"if name not in hidden",
         "if True",
         ["tests/promises/test_forgetting.py::test_a_context_under_way_does_not_write_it_back"],

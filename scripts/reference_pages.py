@@ -16,13 +16,13 @@ from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
-from hitherto.assemble import recipe as model
-from hitherto.assemble import recipe_book as recipes
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.titles import HEADINGS, SECTION_IDS, UNTRIMMED
 from hitherto.deliver.cli.app import program
 from hitherto.deliver.cli.call import GLOBAL
 from hitherto.deliver.cli.commands import COMMANDS, Command, Topic
+from hitherto.recipes import book as recipes
+from hitherto.recipes import model
+from hitherto.recipes.model import Recipe
+from hitherto.recipes.titles import HEADINGS, SECTION_IDS, UNTRIMMED
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from hitherto.recall.embed.static import TABLE
 from hitherto.recall.vectors import Vectors, products, unit
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 from hitherto.text.patterns import PatternTable
 
 TARGET: Final = Path(__file__).parents[1] / "src" / "hitherto" / "recall" / "related.txt"
@@ -32,7 +32,7 @@ hour minute decade century ago last next past"""
 
 
 def left_out() -> frozenset[str]:
-    given = PatternTable.read("hitherto.process", "names.toml").content["given"]
+    given = PatternTable.read("hitherto.learn", "names.toml").content["given"]
     return frozenset(stems(" ".join([_KINDS, *given])))
 
 

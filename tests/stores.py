@@ -21,9 +21,9 @@ import psycopg
 import pytest
 
 from hitherto.store import connect
-from hitherto.store.base import Store
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
+from hitherto.store.protocol import Store
 from tests import postgres_server
 from tests.postgres_server import SERVER_VARIABLE, MissingServerError, PostgresServer
 

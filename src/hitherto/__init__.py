@@ -7,16 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hitherto.assemble.recipe import Recipe
     from hitherto.engine import Hitherto
     from hitherto.errors import (
         Conflict,
+        HithertoError,
         ImpossibleBudget,
         InvalidInput,
         NotFound,
-        HithertoError,
         StoreError,
     )
+    from hitherto.recipes.model import Recipe
     from hitherto.types import (
         Context,
         Entity,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Turn,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Conflict",
@@ -44,6 +44,8 @@ __all__ = [
     "Entity",
     "Episode",
     "Hit",
+    "Hitherto",
+    "HithertoError",
     "ImpossibleBudget",
     "InvalidInput",
     "Item",
@@ -53,8 +55,6 @@ __all__ = [
     "Persona",
     "Profile",
     "Recipe",
-    "Hitherto",
-    "HithertoError",
     "Session",
     "State",
     "StoreError",
@@ -65,7 +65,7 @@ __all__ = [
     "Turn",
 ]
 
-_ELSEWHERE = {"Recipe": "hitherto.assemble.recipe", "Hitherto": "hitherto.engine"} | dict.fromkeys(
+_ELSEWHERE = {"Recipe": "hitherto.recipes.model", "Hitherto": "hitherto.engine"} | dict.fromkeys(
     ("Conflict", "ImpossibleBudget", "InvalidInput", "NotFound", "HithertoError", "StoreError"), "hitherto.errors"
 )
 """Where the names live that are not in `hitherto.types`."""

@@ -7,15 +7,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from hitherto.assemble import forgetting, retaining
-from hitherto.assemble.forgetting import Receipt, Source, What
 from hitherto.clock import bound
 from hitherto.errors import InvalidInput, NotFound
-from hitherto.ingest import editing, linking, retention
-from hitherto.store.base import Scrubbed
+from hitherto.ingest import edit as editing
+from hitherto.ingest import links as linking
+from hitherto.privacy import forget as forgetting
+from hitherto.privacy import retention
+from hitherto.privacy import retention as retaining
+from hitherto.privacy.forget import Receipt, Source, What
 from hitherto.store.catalog import UserKey
 from hitherto.store.journal import Event, Journal
 from hitherto.store.ledger import Forgotten, Ledger
+from hitherto.store.protocol import Scrubbed
 from hitherto.types import Memory, Origin
 from hitherto.workshop import Workshop
 

@@ -14,28 +14,36 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
-from hitherto import beside
+from hitherto import coordination
 from hitherto import store as stores
-from hitherto.assemble import gather, personas, prefix, recipe_book, replaying, saved_recipes, using
+from hitherto.assemble import gather, personas, prefix, using
+from hitherto.assemble import replay as replaying
 from hitherto.assemble.assemble import assemble
 from hitherto.assemble.diff import Difference, diff
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.replaying import Trial
+from hitherto.assemble.replay import Trial
 from hitherto.clock import Clock, bound, instant, system_clock
 from hitherto.custody import Custody
 from hitherto.errors import InvalidInput
 from hitherto.ids import new_id
-from hitherto.ingest import editing, linking, profiles, sessions, validate
+from hitherto.ingest import edit as editing
+from hitherto.ingest import links as linking
+from hitherto.ingest import profiles, sessions
 from hitherto.ingest import record as recording
+from hitherto.ingest import validation as validate
 from hitherto.ingest.record import Indexer
-from hitherto.process import thoughts, wiring
-from hitherto.process.resuming import resume
+from hitherto.learn import thoughts, wiring
+from hitherto.learn.resuming import resume
 from hitherto.recall.embed import Embedder, open_embedder
 from hitherto.recall.rerank import Reranker, open_reranker
 from hitherto.recall.searching import Recaller, Search
+from hitherto.recipes import book as recipe_book
+from hitherto.recipes import saved as saved_recipes
+from hitherto.recipes.model import Recipe
 from hitherto.shelves import LISTED, everything_or
-from hitherto.store import exported, exporting
-from hitherto.store.base import (
+from hitherto.store import export as exported
+from hitherto.store import export as exporting
+from hitherto.store.catalog import Catalog, UserKey
+from hitherto.store.protocol import (
     Change,
     Head,
     Health,
@@ -48,8 +56,7 @@ from hitherto.store.base import (
     UserStore,
     Window,
 )
-from hitherto.store.catalog import Catalog, UserKey
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 from hitherto.tokens import tokenizer as open_tokenizer
 from hitherto.types import (
     Context,
@@ -101,7 +108,7 @@ class Hitherto(Custody):
         several (docs/scaling.md)."""
         self._keyring = stores.open_keyring(str(url), master=master_key, folder=keys)
         self._store: Store = stores.connect(str(url), keyring=self._keyring)
-        self._others = beside.connect(redis, memory=str(url))
+        self._coordination = coordination.connect(redis, memory=str(url))
         self._ledger = stores.open_ledger(str(url), forgotten)
         self._actor = actor
         self._recipe = _recipe(recipe)
@@ -110,11 +117,11 @@ class Hitherto(Custody):
         self._tenant = validate.name(tenant, what="tenant")
         self._recaller = Recaller(open_embedder(embedder), reranker=open_reranker(reranker))
         self._models = wiring.Models.of(model, stems=stems)
-        self._hints = Hints(self._store.catalog, self._others)
+        self._hints = Hints(self._store.catalog, self._coordination)
         self._works = work
-        self._beside = AsyncExitStack()
+        self._background = AsyncExitStack()
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
-        self._prefixes = prefix.Prefixes(self._others)
+        self._prefixes = prefix.Prefixes(self._coordination)
         self._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=self._tenant)
         self._flushing: set[asyncio.Task[None]] = set()
 
@@ -132,14 +139,14 @@ class Hitherto(Custody):
     async def open(self) -> None:
         await self._store.open()
         if self._works:
-            await self._beside.enter_async_context(self.working())
+            await self._background.enter_async_context(self.working())
 
     async def close(self) -> None:
         """Ends the work beside, writes the snapshots that are still pending and closes the store."""
-        await self._beside.aclose()
+        await self._background.aclose()
         await self.flush()
         await self._hints.close()
-        await self._others.close()
+        await self._coordination.close()
         await self._models.close()
         await self._store.close()
 
@@ -460,7 +467,7 @@ class Hitherto(Custody):
         return count
 
     async def health(self) -> Health:
-        health, problem = await self._store.health(), await self._others.problem()
+        health, problem = await self._store.health(), await self._coordination.problem()
         return health if problem is None else replace(health, problems=(*health.problems, problem))
 
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int:

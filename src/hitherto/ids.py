@@ -1,7 +1,7 @@
 """Ids are made by the client, so that no database has to be asked: 128 bits that sort by time, in hex."""
 
 import secrets
-from datetime import datetime
+from datetime import date, datetime
 from hashlib import blake2b
 
 from hitherto.clock import micros
@@ -21,3 +21,46 @@ def derived_id(*parts: str) -> str:
 def content_hash(text: str) -> str:
     """The name under which a text is kept in snapshots."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+# How records that exist once are named, so that writers and readers agree without asking a store.
+
+PROFILE = "profile"
+SPINE = "spine"
+
+
+def state(persona: str | None) -> str:
+    return f"state:{persona or ''}"
+
+
+def rolling(persona: str | None) -> str:
+    return f"rolling:{persona or ''}"
+
+
+def session(session_id: str) -> str:
+    return f"session:{session_id}"
+
+
+def daily(persona: str | None, day: date) -> str:
+    return f"daily:{persona or ''}:{day.isoformat()}"
+
+
+def lane(persona: str | None, lane_name: str | None) -> str:
+    return f"lane:{persona or ''}:{lane_name or ''}"
+
+
+def chat(conversation: str) -> str:
+    return f"chat:{conversation}"
+
+
+def slot(persona: str | None, lane_name: str | None) -> str:
+    return f"slot:{persona or ''}:{lane_name or ''}"
+
+
+def progress(persona: str | None) -> str:
+    return f"progress:{persona or ''}"
+
+
+def gap(identity: str) -> str:
+    """What stands where this was forgotten, so that what comes before and after it is found."""
+    return f"gap:{identity}"

@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import TypeVar
 
-from hitherto.ingest import listing
-from hitherto.store import nouns
-from hitherto.store.base import ANY, RecordList, RecordsByEntity, RecordsById, Scope, UserStore
+from hitherto.ingest import sessions as listing
+from hitherto.store import records as nouns
+from hitherto.store.protocol import ANY, RecordList, RecordsByEntity, RecordsById, Scope, UserStore
 from hitherto.types import Entity, Episode, Loop, Memory, Record, Session, Summary, SummaryKind, Thought
 
 N = TypeVar("N", bound=Record)

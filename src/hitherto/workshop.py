@@ -9,17 +9,18 @@ from typing import Self
 
 from hitherto.assemble import snapshot
 from hitherto.assemble.personas import Personas
-from hitherto.assemble.recipe import Recipe
-from hitherto.beside.base import Beside
 from hitherto.clock import Clock
+from hitherto.coordination.local import Coordination
 from hitherto.ingest.record import Indexer
-from hitherto.process import auditing, embed, names, seeding, who, wiring
-from hitherto.process.auditing import Audit
-from hitherto.process.services import Receipts, Services, Vectors
-from hitherto.process.steps import STEPS
+from hitherto.learn import auditing, embed, seeding, who, wiring
+from hitherto.learn.auditing import Audit
+from hitherto.learn.services import Receipts, Services, Vectors
+from hitherto.learn.steps import STEPS
 from hitherto.recall.searching import Recaller
+from hitherto.recipes.model import Recipe
 from hitherto.shelves import Shelves
-from hitherto.store.base import Store, UserKey
+from hitherto.store.protocol import Store, UserKey
+from hitherto.text import names
 from hitherto.types import Entity, Memory, Profile
 from hitherto.work import cursors
 from hitherto.work.hints import Hints
@@ -39,7 +40,7 @@ class Workshop(Shelves):
     _personas: Personas
     _models: wiring.Models
     _hints: Hints
-    _others: Beside
+    _coordination: Coordination
 
     @abstractmethod
     def _indexer(self) -> Indexer: ...
@@ -59,7 +60,9 @@ class Workshop(Shelves):
     async def worker(self, *, name: str | None = None) -> Worker[Services]:
         """A worker on this memory's store, for `hitherto work` and for running beside an application."""
         named = name or f"worker-{token_hex(4)}"
-        return Worker(self._store, STEPS, self._services, clock=self._clock, name=named, beside=self._others)
+        return Worker(
+            self._store, STEPS, self._services, clock=self._clock, name=named, coordination=self._coordination
+        )
 
     @asynccontextmanager
     async def working(self, *, idle: float = 0.5, sweep_every: float = 3_600.0) -> AsyncGenerator[Self]:

@@ -11,19 +11,23 @@ from tests.architecture.source import PACKAGE, Module, imported_names, modules
 
 # Lowest first. The names are files and folders right under src/hitherto; those on one line are one layer.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "ids", "keys", "late", "types", "settings", "clock", "tokens", "pages", "private"),
+    ("errors", "ids", "late", "types", "settings", "clock", "tokens", "pages", "private"),
     ("text",),
     ("store",),
-    ("beside",),
+    ("coordination",),
+    ("safety",),
     ("ingest",),
-    ("work",),
-    ("process",),
     ("recall",),
+    ("recipes",),
     ("assemble",),
+    ("work",),
+    ("learn",),
+    ("privacy",),
     ("shelves", "workshop", "custody"),
     ("engine",),
     ("sync", "__init__"),
     ("testing",),
+    ("demo", "evaluate"),
     ("client",),
     ("deliver",),
 )
@@ -83,15 +87,15 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("import hitherto.store.base", {"hitherto.store.base"}),
-        ("from hitherto.store import base", {"hitherto.store.base"}),
+        ("import hitherto.store.protocol", {"hitherto.store.protocol"}),
+        ("from hitherto.store import protocol", {"hitherto.store.protocol"}),
         ("from hitherto.types import Turn", {"hitherto.types"}),
         ("def late():\n    from hitherto.engine import Hitherto", {"hitherto.engine"}),
         ("import hithertoed", set[str]()),
     ],
 )
 def test_imports_are_seen_in_every_form(source: str, expected: set[str]) -> None:
-    known = frozenset({"hitherto", "hitherto.store", "hitherto.store.base", "hitherto.types", "hitherto.engine"})
+    known = frozenset({"hitherto", "hitherto.store", "hitherto.store.protocol", "hitherto.types", "hitherto.engine"})
     tree = ast.parse(source)
     found = {resolve(name, known) for name in imported_names(tree) if name.split(".")[0] == PACKAGE}
     assert found == expected
@@ -99,5 +103,5 @@ def test_imports_are_seen_in_every_form(source: str, expected: set[str]) -> None
 
 def test_climbing_is_noticed() -> None:
     assert climbs("hitherto.store.sqlite", "hitherto.recall.rank")
-    assert not climbs("hitherto.recall.rank", "hitherto.store.base")
+    assert not climbs("hitherto.recall.rank", "hitherto.store.protocol")
     assert not climbs("hitherto.types", "hitherto.errors")

@@ -11,9 +11,9 @@ from typing import Any
 from hitherto.assemble.assemble import assemble
 from hitherto.assemble.assembled import Assembled
 from hitherto.assemble.material import Material
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.recipe_book import load
 from hitherto.assemble.render import Block, blocks
+from hitherto.recipes.book import load
+from hitherto.recipes.model import Recipe
 from hitherto.tokens import Tokenizer, tokenizer
 from hitherto.types import (
     Episode,

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from hitherto.assemble.assemble import assemble
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.recipe_book import check, load
 from hitherto.assemble.render import blocks
-from hitherto.assemble.titles import HEADINGS, SECTION_IDS, UNTRIMMED, SectionId
+from hitherto.recipes.book import check, load
+from hitherto.recipes.model import Recipe
+from hitherto.recipes.titles import HEADINGS, SECTION_IDS, UNTRIMMED, SectionId
 from hitherto.types import Card
 from tests.assemble.build import (
     NOW,

@@ -10,9 +10,9 @@ import pytest
 from hitherto.assemble.assembled import Assembled
 from hitherto.assemble.material import Material
 from hitherto.assemble.persona import check_persona
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.recipe_book import load, names, parse
 from hitherto.errors import ImpossibleBudget, PersonaTooLarge
+from hitherto.recipes.book import load, names, parse
+from hitherto.recipes.model import Recipe
 from hitherto.tokens import tokenizer
 from tests.assemble.build import (
     O200K,

@@ -12,12 +12,12 @@ from hitherto.assemble.assemble import assemble
 from hitherto.assemble.assembled import Assembled
 from hitherto.assemble.candidate import Desk
 from hitherto.assemble.material import Material
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.recipe_book import load, names
 from hitherto.assemble.snapshot import rebuilt, taken
 from hitherto.assemble.table import table
 from hitherto.errors import ImpossibleBudget
-from hitherto.ingest.hygiene import visible
+from hitherto.recipes.book import load, names
+from hitherto.recipes.model import Recipe
+from hitherto.safety.visible import visible
 from hitherto.tokens import Tokenizer, tokenizer
 from hitherto.types import (
     Card,

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from hitherto import Hitherto, Turn
-from hitherto.assemble.recipe_book import load, parse
 from hitherto.assemble.render import blocks
-from hitherto.assemble.titles import HEADINGS, Volatility
 from hitherto.deliver.breakpoints import marked
 from hitherto.errors import InvalidRecipe
+from hitherto.recipes.book import load, parse
+from hitherto.recipes.titles import HEADINGS, Volatility
 from hitherto.testing import FakeClock, chat_faults
 from hitherto.types import Context
 from tests.assemble.build import everything, made, turns

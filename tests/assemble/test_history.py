@@ -8,8 +8,8 @@ import pytest
 
 from hitherto.assemble.assembled import Assembled
 from hitherto.assemble.exchange import SHORT_ARGS
-from hitherto.assemble.recipe_book import load, parse
 from hitherto.assemble.shorten import LEAST, MARK, level, shorten
+from hitherto.recipes.book import load, parse
 from hitherto.types import Media, StoredTurn, Thinking, ToolCall, ToolReturn
 from tests.assemble.build import (
     O200K,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hitherto.assemble.recipe_book import load, names
 from hitherto.assemble.snapshot import taken
+from hitherto.recipes.book import load, names
 from hitherto.types import Card
 from tests.assemble.build import everything, made, memory, turn, turns
 

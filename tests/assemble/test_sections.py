@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from hitherto.assemble.recipe_book import load, names
-from hitherto.assemble.titles import NOTICE
+from hitherto.recipes.book import load, names
+from hitherto.recipes.titles import NOTICE
 from hitherto.types import Card
 from tests.assemble.build import (
     NOW,

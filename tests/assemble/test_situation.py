@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hitherto.assemble.recipe_book import parse
-from hitherto.assemble.situation import daypart, filled, span, spoken_date
+from hitherto.assemble.sections.situation import daypart, filled, span, spoken_date
+from hitherto.recipes.book import parse
 from tests.assemble.build import NOW, block, everything, made, memory, recalled
 
 

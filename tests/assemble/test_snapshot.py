@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from hitherto.assemble.diff import diff, kept_tokens
-from hitherto.assemble.recipe_book import load, names
 from hitherto.assemble.render import RENDERER
 from hitherto.assemble.snapshot import FORGOTTEN, blob_names, blobs_of, rebuilt, taken, thinned
 from hitherto.errors import NotFound
+from hitherto.recipes.book import load, names
 from hitherto.types import Card, ToolCall, ToolReturn
 from tests.assemble.build import NOW, O200K, everything, made, material, memory, recalled, turn, turns
 

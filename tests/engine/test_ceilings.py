@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models.function import FunctionModel
 
 from hitherto import Hitherto, Turn
-from hitherto.store.base import Answers, Query, Row, UserStore
+from hitherto.store.protocol import Answers, Query, Row, UserStore
 from hitherto.testing import FakeClock
 from hitherto.types import Context, StoredTurn
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hitherto import InvalidInput, Loop, Memory, NotFound, Hitherto, State, Turn
+from hitherto import Hitherto, InvalidInput, Loop, Memory, NotFound, State, Turn
 from hitherto.testing import START, FakeClock
 from hitherto.types import Origin, RecordKind
 
@@ -158,9 +158,7 @@ async def test_a_cut_export_is_refused_whole(memory: Hitherto, tmp_path_factory:
     [(b"9" * 5000, "not JSON"), (b"[" * 100_000, "not JSON"), (b"\xff\xfe", "not JSON"), (b"7", "not an object")],
     ids=["a number too long", "nested too deeply", "not UTF-8", "no object"],
 )
-async def test_a_file_with_a_broken_line_loads_nothing(
-    memory: Hitherto, tmp_path: Path, line: bytes, why: str
-) -> None:
+async def test_a_file_with_a_broken_line_loads_nothing(memory: Hitherto, tmp_path: Path, line: bytes, why: str) -> None:
     file = tmp_path / "ana.jsonl"
     file.write_bytes(b'{"hitherto": 1, "user": "ana"}\n' + line + b'\n{"entries": 1}\n')
     with pytest.raises(InvalidInput, match=why):

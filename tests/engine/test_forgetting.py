@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hitherto import InvalidInput, NotFound, Hitherto, Turn
+from hitherto import Hitherto, InvalidInput, NotFound, Turn
 from hitherto.testing import START, FakeClock
 from hitherto.types import Media, ToolCall, ToolReturn
 

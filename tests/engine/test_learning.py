@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hitherto import Memory, Hitherto, Turn
+from hitherto import Hitherto, Memory, Turn
 from hitherto.testing import START, FakeClock
 from tests.engine.talking import Talk
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hitherto import Conflict, InvalidInput, Hitherto
+from hitherto import Conflict, Hitherto, InvalidInput
 from hitherto.testing import FakeClock
 from tests.engine.talking import Talk
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hitherto import Hitherto
-from hitherto.assemble import naming
+from hitherto.recall import naming
 from hitherto.types import Context, Entity, Memory
 from tests.engine.conftest import FakeClock
 

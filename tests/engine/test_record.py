@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hitherto import Conflict, InvalidInput, NotFound, Hitherto, ToolCall, ToolReturn, Turn
+from hitherto import Conflict, Hitherto, InvalidInput, NotFound, ToolCall, ToolReturn, Turn
 from hitherto.testing import START, FakeClock
 from tests import effort
 

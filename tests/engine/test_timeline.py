@@ -15,9 +15,7 @@ FILLER = [
 
 
 @pytest.mark.req("R3.11", "R3.7", "R3.8", "R3.9", "R3.10", "R2.6", "R2.14")
-async def test_the_timeline_from_the_first_message_to_the_spine(
-    memory: Hitherto, clock: FakeClock, talk: Talk
-) -> None:
+async def test_the_timeline_from_the_first_message_to_the_spine(memory: Hitherto, clock: FakeClock, talk: Talk) -> None:
     # t=0: user, session and state come into being; memories are everybody's, loops the persona's.
     [first] = await talk.user_says("Hi, I'm Ana and I live in Austin. I need to book the dentist tomorrow.")
     await talk.settle()

@@ -10,7 +10,7 @@ import pytest
 from hitherto import Hitherto, Turn
 from hitherto.recall.embed.static import static_embedder
 from hitherto.recall.vectors import Vectors
-from hitherto.store.base import Change, Untraced, UserKey
+from hitherto.store.protocol import Change, Untraced, UserKey
 from hitherto.store.sqlite.layout import Layout
 from hitherto.testing import FakeClock
 from tests.engine.talking import Talk
@@ -70,7 +70,7 @@ async def test_a_quick_embedder_leaves_nothing_behind(memory: Hitherto, talk: Ta
 async def test_receipts_keep_their_texts_for_a_month_and_for_a_thousand(
     memory: Hitherto, clock: FakeClock, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hitherto.process.retain.NEWEST", 3)
+    monkeypatch.setattr("hitherto.learn.retain.NEWEST", 3)
     await talk.user_says("I live in Austin.")
     old = [(await memory.context(user="ana", persona="coach", message=f"old {n}")).snapshot for n in range(3)]
     clock.tick(days=31)
@@ -154,7 +154,7 @@ async def test_a_failing_step_is_parked_shown_and_retried(
     store_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from hitherto.errors import StoreUnavailable
-    from hitherto.process.rules.summariser import RuleSummariser
+    from hitherto.learn.rules.summariser import RuleSummariser
 
     async with Hitherto(store_url, clock=clock) as memory:
         talk = Talk(memory, clock)

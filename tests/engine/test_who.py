@@ -2,7 +2,7 @@
 
 import pytest
 
-from hitherto import InvalidInput, NotFound, Hitherto
+from hitherto import Hitherto, InvalidInput, NotFound
 from tests.engine.talking import Talk
 
 

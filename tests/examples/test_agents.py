@@ -11,8 +11,8 @@ import pytest
 from examples import mcp_session, openai_client, pydantic_ai_companion
 from hitherto import Hitherto, ToolCall
 from tests.architecture.source import SOURCE
-from tests.deliver.openai_proxy.conftest import serving
-from tests.deliver.openai_proxy.upstream import FakeUpstream
+from tests.deliver.openai.conftest import serving
+from tests.deliver.openai.upstream import FakeUpstream
 
 LONGEST = 150
 
@@ -56,7 +56,7 @@ async def test_the_session_of_the_agents_sdk(tmp_path: Path, monkeypatch: pytest
     from openai import AsyncOpenAI
 
     from examples import openai_agents_session
-    from tests.deliver.openai_proxy.upstream import listening
+    from tests.deliver.openai.upstream import listening
 
     upstream = FakeUpstream(answers=["Good luck!", "At Acme."])
     async with (

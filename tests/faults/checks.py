@@ -4,8 +4,8 @@ from contextlib import closing
 from pathlib import Path
 
 from hitherto.errors import StoreError
-from hitherto.store.base import Log, TurnList
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Log, TurnList
 from hitherto.store.sqlite.driver import connect
 from hitherto.store.sqlite.layout import Layout
 from hitherto.store.sqlite.store import SqliteStore

@@ -1,7 +1,7 @@
 """A delivery as a decision over the store's own protocol: recorded once, whatever arrives how often."""
 
 from hitherto.errors import Conflict
-from hitherto.store.base import NOTHING, Answers, Change, TurnsById, UserStore, Window, Written
+from hitherto.store.protocol import NOTHING, Answers, Change, TurnsById, UserStore, Window, Written
 from hitherto.testing import turn_draft
 
 

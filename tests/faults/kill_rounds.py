@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from hitherto.store.base import Answers, Change, Head
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Answers, Change, Head
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import row_draft, turn_draft
 from tests.faults.checks import damage_in, log_is_gapless, turns_of

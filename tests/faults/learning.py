@@ -2,7 +2,7 @@
 
 from hitherto.ingest import sessions
 from hitherto.ingest.record import prepare, record
-from hitherto.store.base import Log, Store, UserKey
+from hitherto.store.protocol import Log, Store, UserKey
 from hitherto.testing import FakeClock
 from hitherto.types import Turn
 from tests.faults.mortal import services

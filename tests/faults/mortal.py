@@ -4,14 +4,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hitherto.assemble import recipe_book
 from hitherto.ingest.record import Indexer
-from hitherto.process import names, wiring
-from hitherto.process.rules.summariser import RuleSummariser
-from hitherto.process.services import Services, Task
-from hitherto.process.steps import STEPS
-from hitherto.process.summarising import Digest
-from hitherto.store.base import (
+from hitherto.learn import wiring
+from hitherto.learn.rules.summariser import RuleSummariser
+from hitherto.learn.services import Services, Task
+from hitherto.learn.steps import STEPS
+from hitherto.learn.summarising import Digest
+from hitherto.recipes import book as recipe_book
+from hitherto.store.protocol import (
     Answers,
     Catalog,
     Decide,
@@ -25,7 +25,8 @@ from hitherto.store.base import (
     Written,
 )
 from hitherto.testing import FakeClock
-from hitherto.text.analyse import stems
+from hitherto.text import names
+from hitherto.text.analyser import stems
 from hitherto.tokens import tokenizer
 from hitherto.work.worker import Worker
 

@@ -11,8 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hitherto.store.base import Change, Cursor, Erasure, Lease, Note, StoredSnapshot, Vector
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Change, Cursor, Erasure, Lease, Note, StoredSnapshot, Vector
 from hitherto.store.sqlite.driver import Connection, connect
 from hitherto.store.sqlite.layout import Layout
 from hitherto.store.sqlite.migrate import newest

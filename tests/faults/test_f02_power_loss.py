@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from hitherto.store.base import Change, Erasure
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Change, Erasure
 from hitherto.store.sqlite import driver
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import moment, put, row_draft, turn_draft

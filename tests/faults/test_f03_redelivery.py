@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hitherto.errors import Conflict
-from hitherto.store.base import Log
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Log
 from hitherto.store.sqlite.store import SqliteStore
 from tests.effort import count
 from tests.faults.checks import turns_of

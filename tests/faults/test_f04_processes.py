@@ -21,7 +21,7 @@ import httpx
 
 from hitherto import Hitherto, Turn
 from hitherto.clock import system_clock
-from hitherto.store.base import Log, RecordList, UserKey
+from hitherto.store.protocol import Log, RecordList, UserKey
 from hitherto.types import RecordKind
 from tests.deliver.http.server import PATIENCE, Server, command, serving
 from tests.effort import count

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hitherto.store import connect
-from hitherto.store.base import RecordList, Store, TurnList, UserKey
+from hitherto.store.protocol import RecordList, Store, TurnList, UserKey
 from hitherto.testing import FakeClock
 from tests.effort import count
 from tests.faults.learning import TALK, effects, say

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hitherto.store.base import Answers, Change, TurnList, Window
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Answers, Change, TurnList, Window
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import moment, turn_draft
 from tests.effort import count

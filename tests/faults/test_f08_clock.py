@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hitherto import Hitherto, Turn
 from hitherto.testing import FakeClock
-from hitherto.text.temporal import ranges
+from hitherto.text.time.spans import ranges
 from tests.effort import count
 from tests.stores import Backend
 

@@ -12,8 +12,8 @@ import apsw
 import pytest
 
 from hitherto.errors import StoreFull, StoreUnavailable
-from hitherto.store.base import Change, TurnList
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Change, TurnList
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import put, turn_draft
 from tests.effort import count

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from hitherto.errors import StoreError
-from hitherto.store.base import (
+from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import (
     Answers,
     Blobs,
     Change,
@@ -35,7 +36,6 @@ from hitherto.store.base import (
     Vector,
     Window,
 )
-from hitherto.store.catalog import UserKey
 from hitherto.store.sqlite import driver
 from hitherto.store.sqlite.backup import put_back
 from hitherto.store.sqlite.layout import Layout, companions_of

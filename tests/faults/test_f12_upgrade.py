@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from hitherto.errors import SchemaMismatch
-from hitherto.store.base import Change, Head
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Change, Head
 from hitherto.store.sqlite.driver import connect
 from hitherto.store.sqlite.layout import Layout
 from hitherto.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hitherto.store.base import Change
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Change
 from hitherto.store.sqlite.backup import put_back
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import moment, put, turn_draft

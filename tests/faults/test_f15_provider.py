@@ -7,10 +7,10 @@ import random
 import pytest
 
 from hitherto import Hitherto, Turn
-from hitherto.process.llm.asking import Asker, Limits
+from hitherto.learn.llm.asking import Asker, Limits
 from hitherto.testing import FakeClock
 from tests.effort import count
-from tests.process.llm.provider import BAD, running
+from tests.learn.llm.provider import BAD, running
 
 BUILDS = count(test=200, soak=2_000) // 2
 

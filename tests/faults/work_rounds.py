@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from hitherto import Hitherto
 from hitherto.clock import Clock
 from hitherto.store import connect
-from hitherto.store.base import UserKey
+from hitherto.store.protocol import UserKey
 from hitherto.testing import START, FakeClock
 from tests.faults.kill_rounds import fork
 from tests.faults.learning import TALK, effects, say

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hitherto import InvalidInput, NotFound, Hitherto, Turn
+from hitherto import Hitherto, InvalidInput, NotFound, Turn
 from hitherto.testing import FakeClock
 from tests.promises.canaries import PERSONA, canary, files_with, live
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from hitherto.ingest.quarantine import quarantine
-from hitherto.ingest.secrets import find_secrets, redact
+from hitherto.safety.quarantine import quarantine
+from hitherto.safety.secrets import find_secrets, redact
 from hitherto.types import Origin
 from tests.effort import count
 from tests.eval_data import rows, texts, turn_texts

@@ -8,7 +8,7 @@ from shutil import copytree
 import psycopg
 import pytest
 
-from hitherto import InvalidInput, Hitherto, StoreError
+from hitherto import Hitherto, InvalidInput, StoreError
 from hitherto.store.keyring import Keyring, master_key
 from hitherto.testing import FakeClock
 from tests.postgres_server import PostgresServer

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from hitherto import InvalidInput, NotFound, Hitherto, Turn
-from hitherto.assemble import replaying
+from hitherto import Hitherto, InvalidInput, NotFound, Turn
+from hitherto.assemble import replay as replaying
 from hitherto.deliver.cli import main
-from hitherto.process.rules.extractor import RuleExtractor
-from hitherto.process.services import Finding, Passage, Services
+from hitherto.learn.rules.extractor import RuleExtractor
+from hitherto.learn.services import Finding, Passage, Services
 from hitherto.store.catalog import UserKey
 from hitherto.testing import FakeClock
 from hitherto.work.worker import Worker

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from hitherto import NotFound, Hitherto, Turn
+from hitherto import Hitherto, NotFound, Turn
 from hitherto.deliver.voice.line import Line
 from hitherto.testing import FakeClock
 from tests.effort import count

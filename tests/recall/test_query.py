@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitherto.recall.query import GIST_WORDS, MAX_STEMS, gist, understand
-from hitherto.text.temporal import ranges
+from hitherto.text.time.spans import ranges
 
 NOW = datetime(2024, 6, 12, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitherto.recall.related import MOST, related
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from hitherto.recall.traces import Columns, Names, TraceCache, UserRows
 from hitherto.recall.traits import Traits, pack
 from hitherto.recall.vectors import unit
-from hitherto.store.base import Answers, Change, Traces, Vector
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Answers, Change, Traces, Vector
 from hitherto.store.sqlite.driver import in_memory
 from hitherto.store.sqlite.migrate import migrate, migrations
 from hitherto.store.sqlite.reading import answer
 from hitherto.store.sqlite.writing import apply
-from hitherto.store.traced import Trace, Traced
+from hitherto.store.traces import Trace, Traced
 from hitherto.testing import turn_draft
 from tests.store.sqlite.small_pages import small_pages
 

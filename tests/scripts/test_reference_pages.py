@@ -9,7 +9,7 @@ from typing import get_origin
 import pytest
 from pydantic import BaseModel
 
-from hitherto.assemble.recipe import Recipe
+from hitherto.recipes.model import Recipe
 from scripts import reference_pages
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hitherto.store import connect
-from hitherto.store.base import (
+from hitherto.store.protocol import (
     ANY,
     Change,
     Cursor,

@@ -17,7 +17,7 @@ import pytest
 
 from hitherto.errors import Conflict
 from hitherto.store import connect
-from hitherto.store.base import (
+from hitherto.store.protocol import (
     Answers,
     Change,
     Decide,

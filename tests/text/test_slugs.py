@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.text.slugs import entity_ref, memory_key, slug
+from hitherto.text.names import entity_ref, memory_key, slug
 
 
 @pytest.mark.req("R3.2")

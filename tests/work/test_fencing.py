@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from hitherto.errors import Fenced
-from hitherto.store.base import Change, Cursor, Cursors, Head, Store, UserKey
+from hitherto.store.protocol import Change, Cursor, Cursors, Head, Store, UserKey
 from hitherto.testing import moment, turn_draft
 from hitherto.work import cursors
 from hitherto.work import lease as leases

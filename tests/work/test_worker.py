@@ -7,10 +7,10 @@ from datetime import datetime
 
 import pytest
 
-from hitherto.process.services import Services
-from hitherto.process.steps import STEPS
+from hitherto.learn.services import Services
+from hitherto.learn.steps import STEPS
 from hitherto.store import connect
-from hitherto.store.base import CurrentLease, Lease, Store, UserKey
+from hitherto.store.protocol import CurrentLease, Lease, Store, UserKey
 from hitherto.testing import FakeClock
 from hitherto.work import lease as leases
 from hitherto.work.cursors import Effect

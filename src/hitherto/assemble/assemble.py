@@ -15,10 +15,10 @@ from hitherto.assemble.draft import Choice, drafted
 from hitherto.assemble.material import Material
 from hitherto.assemble.once import Claim, duplicates
 from hitherto.assemble.receipt import assembled
-from hitherto.assemble.recipe import Recipe
 from hitherto.assemble.table import Table, table
-from hitherto.assemble.titles import UNTRIMMED, SectionId
 from hitherto.errors import ImpossibleBudget
+from hitherto.recipes.model import Recipe
+from hitherto.recipes.titles import UNTRIMMED, SectionId
 from hitherto.tokens import Tokenizer
 
 _LEAST_QUOTED: Final = 1

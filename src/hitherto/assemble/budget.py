@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from hitherto.assemble.candidate import Candidate
 from hitherto.assemble.history import Past, Plan
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.titles import SectionId
 from hitherto.errors import ImpossibleBudget
+from hitherto.recipes.model import Recipe
+from hitherto.recipes.titles import SectionId
 
 LEAST_PART = 24
 """A divisible entry is not cut to fewer tokens than this: better to leave it out."""

@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from hitherto.assemble.material import Material
-from hitherto.assemble.recipe import Recipe
 from hitherto.assemble.render import bounded, indented, safe
-from hitherto.assemble.titles import SectionId
 from hitherto.clock import local
+from hitherto.recipes.model import Recipe
+from hitherto.recipes.titles import SectionId
 from hitherto.tokens import Tokenizer
 from hitherto.types import Recalled, Record, StoredTurn
 

@@ -13,7 +13,7 @@ from hitherto.assemble.exchange import Exchange, message_tokens, messages, trans
 from hitherto.assemble.layout import Entry, pieces
 from hitherto.assemble.shorten import shorten
 from hitherto.assemble.table import Table
-from hitherto.assemble.titles import UNTRIMMED, SectionId
+from hitherto.recipes.titles import UNTRIMMED, SectionId
 from hitherto.tokens import MESSAGE, REQUEST
 from hitherto.types import Json
 

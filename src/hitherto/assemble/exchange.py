@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from hitherto.assemble.candidate import Desk
 from hitherto.assemble.render import bounded, indented, safe
 from hitherto.assemble.shorten import LEAST, shorten
-from hitherto.ingest.hygiene import visible
+from hitherto.safety.visible import visible
 from hitherto.tokens import CALL, MESSAGE, Tokenizer
 from hitherto.types import Json, Media, StoredTurn, ToolCall, ToolReturn
 

@@ -13,21 +13,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from hitherto import keys
-from hitherto.assemble import naming, personas, select
+from hitherto import ids as keys
+from hitherto.assemble import personas, select
 from hitherto.assemble.material import Material
 from hitherto.assemble.personas import Resolved
 from hitherto.assemble.reaching import Beyond, beyond, reached
-from hitherto.assemble.recipe import Recipe
 from hitherto.errors import NotFound, StoreError
 from hitherto.ingest import focus, sessions
-from hitherto.ingest.quarantine import Verdicts
 from hitherto.ingest.short import is_short
 from hitherto.ingest.slots import is_question
+from hitherto.recall import naming
 from hitherto.recall.blends import Boosts, Shares
 from hitherto.recall.searching import Ahead, Blending, Search, UserRecall
-from hitherto.store import nouns
-from hitherto.store.base import (
+from hitherto.recipes.model import Recipe
+from hitherto.safety.quarantine import Verdicts
+from hitherto.store import records as nouns
+from hitherto.store.protocol import (
     ANY,
     Answers,
     Head,
@@ -42,7 +43,7 @@ from hitherto.store.base import (
     UserStore,
     Window,
 )
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 from hitherto.types import (
     Card,
     Entity,

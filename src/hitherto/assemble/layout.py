@@ -13,9 +13,9 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from hitherto.assemble.assembled import Piece
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.remembered import EPISODES, USER_FACTS
-from hitherto.assemble.titles import HEADINGS, SectionId
+from hitherto.assemble.sections.memories import EPISODES, USER_FACTS
+from hitherto.recipes.model import Recipe
+from hitherto.recipes.titles import HEADINGS, SectionId
 from hitherto.tokens import Tokenizer
 
 HEADING_ORDER: Final = (USER_FACTS, EPISODES)

@@ -1,7 +1,7 @@
 """A persona that does not fit is an error where it is defined, not where a context is built."""
 
-from hitherto.assemble.recipe import Recipe
 from hitherto.errors import PersonaTooLarge
+from hitherto.recipes.model import Recipe
 from hitherto.tokens import Tokenizer
 from hitherto.types import Persona
 

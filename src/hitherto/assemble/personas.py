@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
-from hitherto.assemble.recipe import Recipe
 from hitherto.errors import InvalidInput, PersonaTooLarge, StoreError
-from hitherto.ingest import validate
-from hitherto.store import nouns
-from hitherto.store.base import TenantDocuments
+from hitherto.ingest import validation as validate
+from hitherto.recipes.model import Recipe
+from hitherto.store import records as nouns
 from hitherto.store.catalog import Catalog, Document
+from hitherto.store.protocol import TenantDocuments
 from hitherto.tokens import Tokenizer
 from hitherto.types import Persona
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from hitherto.assemble.assembled import Assembled
 from hitherto.assemble.diff import common
-from hitherto.beside.base import Beside
+from hitherto.coordination.local import Coordination
 from hitherto.late import later
 from hitherto.tokens import MESSAGE, Tokenizer
 from hitherto.types import Json
@@ -41,7 +41,7 @@ class Prefixes:
 
     __slots__ = ("_beside", "_sent")
 
-    def __init__(self, beside: Beside) -> None:
+    def __init__(self, beside: Coordination) -> None:
         self._beside = beside
         self._sent: OrderedDict[Conversation, _Sent] = OrderedDict()
 

@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from hitherto.assemble.material import Material
-from hitherto.assemble.recipe import Recipe
 from hitherto.assemble.select import Running
 from hitherto.clock import day_bounds, local_day
-from hitherto.store import nouns
-from hitherto.store.base import Answers, Query, RecordList, TurnList
-from hitherto.text.analyse import stems
+from hitherto.recipes.model import Recipe
+from hitherto.store import records as nouns
+from hitherto.store.protocol import Answers, Query, RecordList, TurnList
+from hitherto.text.analyser import stems
 from hitherto.types import StoredTurn, Summary
 
 LANES = 40

@@ -11,8 +11,8 @@ from hitherto.assemble.assembled import Assembled, result_hash
 from hitherto.assemble.draft import Choice, Draft
 from hitherto.assemble.exchange import Exchange
 from hitherto.assemble.table import Table
-from hitherto.assemble.titles import HEADINGS, UNTRIMMED, Volatility
 from hitherto.late import later
+from hitherto.recipes.titles import HEADINGS, UNTRIMMED, Volatility
 from hitherto.types import Item, Json, SectionUse
 
 OVER_BUDGET: Final = "over budget"

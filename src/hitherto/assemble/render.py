@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from hitherto.ingest.escaping import escaped, safe
-from hitherto.ingest.hygiene import visible
+from hitherto.safety.escaping import escaped, safe
+from hitherto.safety.visible import visible
 
 __all__ = ["RENDERER", "Block", "blocks", "escaped", "indented", "name_in_title", "safe"]
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from hitherto.assemble.recipe import Recipe
 from hitherto.clock import local_day
 from hitherto.ingest import sessions
+from hitherto.recipes.model import Recipe
 from hitherto.types import Card, Loop, Memory, Recalled, Session, StoredTurn, Summary, Thought
 
 SOON = timedelta(hours=2)

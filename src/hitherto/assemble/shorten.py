@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from hitherto.ingest.hygiene import visible
+from hitherto.safety.visible import visible
 from hitherto.tokens import Tokenizer
 
 MARK: Final = " […shortened…] "

@@ -14,12 +14,12 @@ from typing import Any, Final, cast
 
 from hitherto.assemble.assembled import Assembled, Piece, result_hash
 from hitherto.assemble.material import Material
-from hitherto.assemble.recipe import Recipe
 from hitherto.assemble.render import RENDERER
 from hitherto.errors import NotFound
-from hitherto.ingest.hygiene import visible
-from hitherto.store.base import StoredSnapshot
+from hitherto.recipes.model import Recipe
+from hitherto.safety.visible import visible
 from hitherto.store.codec import erased_name
+from hitherto.store.protocol import StoredSnapshot
 from hitherto.types import Context, Item, Json, SectionUse
 
 FORGOTTEN: Final = "(forgotten)"

@@ -8,9 +8,9 @@ from hitherto.assemble.history import Past
 from hitherto.assemble.layout import Frame, frames
 from hitherto.assemble.quoted import Quoted, quoted_reply
 from hitherto.assemble.render import name_in_title
-from hitherto.assemble.sections import SECTIONS
-from hitherto.assemble.titles import UNTRIMMED, SectionId
-from hitherto.ingest.hygiene import visible
+from hitherto.assemble.sections.table import SECTIONS
+from hitherto.recipes.titles import UNTRIMMED, SectionId
+from hitherto.safety.visible import visible
 from hitherto.tokens import MESSAGE, REQUEST
 
 

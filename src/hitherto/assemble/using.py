@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from hitherto.assemble import snapshot
-from hitherto.store import nouns
-from hitherto.store.base import Change, Note, RecordsById, SnapshotsById, UserStore
+from hitherto.store import records as nouns
+from hitherto.store.protocol import Change, Note, RecordsById, SnapshotsById, UserStore
 from hitherto.types import Thought
 
 ACCESSED = "accessed:"

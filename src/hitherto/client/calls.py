@@ -16,16 +16,16 @@ import httpx
 
 from hitherto import pages
 from hitherto.assemble.diff import Difference, diff
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.replaying import Trial
+from hitherto.assemble.replay import Trial
 from hitherto.client.custody import Custody
 from hitherto.client.paths import of_user, present, quoted
 from hitherto.client.transport import Transport, adapter
 from hitherto.errors import InvalidInput, NotFound
+from hitherto.learn.auditing import Audit
 from hitherto.pages import Page
-from hitherto.process.auditing import Audit
-from hitherto.store.base import Health, StoredSnapshot
-from hitherto.store.nouns import NOUNS
+from hitherto.recipes.model import Recipe
+from hitherto.store.protocol import Health, StoredSnapshot
+from hitherto.store.records import NOUNS
 from hitherto.types import (
     Context,
     Entity,

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from hitherto import pages
-from hitherto.assemble.forgetting import Receipt
 from hitherto.client.paths import of_user, present
 from hitherto.client.transport import Transport
-from hitherto.store.base import Scrubbed
+from hitherto.privacy.forget import Receipt
 from hitherto.store.journal import Event
+from hitherto.store.protocol import Scrubbed
 from hitherto.types import Memory, Origin
 
 EVENTS = 100

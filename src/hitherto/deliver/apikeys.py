@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hitherto.clock import Clock, bound
 from hitherto.errors import InvalidInput, NotFound
-from hitherto.ingest import validate
+from hitherto.ingest import validation as validate
 
 if TYPE_CHECKING:
     from hitherto.store.catalog import Catalog, Document

@@ -19,9 +19,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from hitherto import Hitherto, __version__
-from hitherto.assemble.titles import NOTICE
 from hitherto.deliver import plain
 from hitherto.errors import HithertoError
+from hitherto.recipes.titles import NOTICE
 from hitherto.types import Json
 
 INSTRUCTIONS = (

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hitherto.assemble.titles import HEADINGS
+from hitherto.recipes.titles import HEADINGS
 
 _MARKER = re.compile(r"\[(/?)([^\[\]]+)\]")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

@@ -5,11 +5,11 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from hitherto import keys
+from hitherto import ids as keys
 from hitherto.clock import zone
-from hitherto.ingest import editing
-from hitherto.store import nouns
-from hitherto.store.base import Answers, Change, RecordsById, UserStore
+from hitherto.ingest import edit as editing
+from hitherto.store import records as nouns
+from hitherto.store.protocol import Answers, Change, RecordsById, UserStore
 from hitherto.types import Json, Profile, Record, State
 
 _NAMED = frozenset({f.name for f in fields(Profile)} - {f.name for f in fields(Record)} - {"extra"})

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hitherto.errors import Conflict, InvalidInput, NotFound, ServiceError
-from hitherto.ingest import sessions, validate
-from hitherto.store import nouns
-from hitherto.store.base import (
+from hitherto.ingest import sessions
+from hitherto.ingest import validation as validate
+from hitherto.store import records as nouns
+from hitherto.store.protocol import (
     ANY,
     Answers,
     Change,

@@ -6,10 +6,11 @@ well, by the size of the jump; order never depends on it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol, Self
 
+from hitherto.store.protocol import TurnList, UserStore
 from hitherto.types import Session, StoredTurn
 
 
@@ -88,3 +89,20 @@ def within_chain(turns: Sequence[StoredTurn], linked: Sequence[str]) -> tuple[St
     while cut and turns[cut - 1].session in members:
         cut -= 1
     return tuple(turns[cut:])
+
+
+# Sessions as people see them: a closed one knows its activity, an open one's is read from its turns.
+
+LONGEST = 10_000
+
+
+async def with_activity(store: UserStore, sessions: Sequence[Session]) -> list[Session]:
+    queries = {s.id: TurnList(session=s.id, limit=LONGEST) for s in sessions if s.last_activity is None}
+    answers = await store.read(*queries.values())
+    return [_active(s, answers[queries[s.id]]) if s.id in queries else s for s in sessions]
+
+
+def _active(session: Session, turns: Sequence[StoredTurn]) -> Session:
+    if not turns:
+        return session
+    return replace(session, last_activity=max(turn.at for turn in turns), turn_count=len(turns))

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 from hitherto.tokens import tokenizer
 
 LONGEST: Final = 500

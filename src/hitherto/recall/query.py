@@ -17,7 +17,7 @@ from typing import Final, Protocol
 
 from hitherto.ingest.slots import is_question
 from hitherto.recall.related import related
-from hitherto.text.analyse import stems, words
+from hitherto.text.analyser import stems, words
 
 MAX_STEMS: Final = 48
 """A query never looks up more stems than this; the most repeated ones stay."""

@@ -31,8 +31,10 @@ from hitherto.recall.rerank import JUDGED, Reranker, reranked, verdicts
 from hitherto.recall.traces import Columns, TraceCache, UserRows
 from hitherto.recall.traits import pack, traits
 from hitherto.recall.vectors import Floats, Vectors, top
-from hitherto.store import nouns
-from hitherto.store.base import (
+from hitherto.store import records as nouns
+from hitherto.store.catalog import UserKey
+from hitherto.store.matches import Matched
+from hitherto.store.protocol import (
     ANY,
     Answers,
     Everything,
@@ -45,10 +47,8 @@ from hitherto.store.base import (
     UserStore,
     Vector,
 )
-from hitherto.store.catalog import UserKey
-from hitherto.store.matched import Matched
-from hitherto.text.analyse import stems, words
-from hitherto.text.temporal import ranges
+from hitherto.text.analyser import stems, words
+from hitherto.text.time.spans import ranges
 from hitherto.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
 
 SPARE: Final = 2

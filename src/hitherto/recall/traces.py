@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from hitherto.recall.rank import OTHER, PERSONA, USER, Rows, leans
 from hitherto.recall.traits import Unpacked, unpack
 from hitherto.recall.vectors import Coded, Floats, Growing, Matrix, Vectors
-from hitherto.store.base import Everything, Scope, Traces, UserStore
 from hitherto.store.catalog import UserKey
-from hitherto.store.traced import Labels, Traced
+from hitherto.store.protocol import Everything, Scope, Traces, UserStore
+from hitherto.store.traces import Labels, Traced
 
 BATCH = 20_000
 LARGEST = 256 * 1024 * 1024

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitherto.errors import InvalidInput, StoreUnavailable
-from hitherto.store.base import Store
 from hitherto.store.ledger import NAME, Ledger
+from hitherto.store.protocol import Store
 
 if TYPE_CHECKING:
     from hitherto.store.keyring import Keyring

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from hitherto.clock import from_micros, micros
-from hitherto.store.base import Cursor, Lease, LogEntry, Note, Row, StoredSnapshot
 from hitherto.store.codec import decode_json, decode_parts
+from hitherto.store.protocol import Cursor, Lease, LogEntry, Note, Row, StoredSnapshot
 from hitherto.store.slots import slots
 from hitherto.types import StoredTurn
 

@@ -18,9 +18,13 @@ from typing import Any, Final, cast
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from hitherto.errors import KeyDestroyed, StoreCorrupt
-from hitherto.store import codec, nouns
-from hitherto.store.base import (
+from hitherto.clock import EPOCH
+from hitherto.errors import KeyDestroyed, StoreCorrupt, StoreUnavailable
+from hitherto.store import codec
+from hitherto.store import records as nouns
+from hitherto.store.catalog import Catalog, UserKey
+from hitherto.store.keyring import KEY_BYTES, NONCE_BYTES, Keyring
+from hitherto.store.protocol import (
     Answers,
     Blobs,
     Change,
@@ -40,9 +44,7 @@ from hitherto.store.base import (
     UserStore,
     Written,
 )
-from hitherto.store.catalog import Catalog, UserKey
-from hitherto.store.keyring import KEY_BYTES, NONCE_BYTES, Keyring
-from hitherto.text.analyse import stems
+from hitherto.text.analyser import stems
 from hitherto.types import StoredTurn, Thinking
 
 _MARK: Final = "sealed1:"
@@ -261,3 +263,23 @@ class SealedStore:
 
     async def scrub(self, *, progress: Progress | None = None) -> Scrubbed:
         return await self._inner.scrub(progress=progress)
+
+
+# A database says that its texts are sealed, so that nobody who opens it without the keys takes them for words, or writes plain
+# ones beside them. A user's file needs no such mark: encrypted as a whole, it cannot be read at all.
+
+TENANT: Final = ""
+KIND: Final = "sealed"
+"""The one document that belongs to the store itself: a copy of the memory has its own, or none."""
+
+
+async def put(catalog: Catalog) -> None:
+    await catalog.put(TENANT, KIND, KIND, "{}", at=EPOCH)
+
+
+async def refuse(catalog: Catalog) -> None:
+    """For whoever has no keys."""
+    if await catalog.documents(TENANT, KIND):
+        raise StoreUnavailable(
+            "this memory is encrypted: give its master key (HITHERTO_MASTER_KEY_FILE) and its folder of keys (HITHERTO_KEYS)"
+        )

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from hitherto.store.base import Answers, Change, Decide, RowDraft, TurnDraft, UserStore, Vector, Written
+from hitherto.store.protocol import Answers, Change, Decide, RowDraft, TurnDraft, UserStore, Vector, Written
 from hitherto.testing.clock import START
 from hitherto.types import Origin, Part, RecordKind, Role
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from hitherto.errors import Fenced
-from hitherto.store.base import Answers, Change, CurrentLease, Cursor, Cursors, Lease, Query, UserStore
+from hitherto.store.protocol import Answers, Change, CurrentLease, Cursor, Cursors, Lease, Query, UserStore
 from hitherto.types import Json
 from hitherto.work import lease as leases
 

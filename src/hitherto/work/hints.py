@@ -7,9 +7,9 @@ import asyncio
 import logging
 from datetime import datetime
 
-from hitherto.beside.base import Beside
+from hitherto.coordination.local import Coordination
 from hitherto.errors import StoreError
-from hitherto.store.base import Catalog, UserKey
+from hitherto.store.protocol import Catalog, UserKey
 
 LOG = logging.getLogger("hitherto.work")
 PAUSE = 0.1
@@ -19,9 +19,9 @@ PAUSE = 0.1
 class Hints:
     """Hints of one process on their way to the catalog; when they are there, workers are woken."""
 
-    def __init__(self, catalog: Catalog, beside: Beside, *, pause: float = PAUSE) -> None:
+    def __init__(self, catalog: Catalog, coordination: Coordination, *, pause: float = PAUSE) -> None:
         self._catalog = catalog
-        self._beside = beside
+        self._coordination = coordination
         self._pause = pause
         self._waiting: dict[UserKey, datetime | None] = {}
         self._task: asyncio.Task[None] | None = None
@@ -42,7 +42,7 @@ class Hints:
         except StoreError as error:
             LOG.warning("%d hints were lost: %s", len(waiting), error)
             return
-        await self._beside.ring(len(waiting))
+        await self._coordination.ring(len(waiting))
 
     async def close(self) -> None:
         """Writes what is waiting and ends."""

@@ -8,7 +8,7 @@ clock was ahead, or has gone back since, and the work would wait for as long.
 from datetime import datetime, timedelta
 
 from hitherto.errors import Fenced
-from hitherto.store.base import Answers, Change, CurrentLease, Lease, UserStore
+from hitherto.store.protocol import Answers, Change, CurrentLease, Lease, UserStore
 
 DURATION = timedelta(seconds=60)
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from hitherto import keys
-from hitherto.store import nouns
-from hitherto.store.base import (
+from hitherto import ids as keys
+from hitherto.store import records as nouns
+from hitherto.store.protocol import (
     ANY,
     Cursor,
     Cursors,

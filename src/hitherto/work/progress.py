@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from hitherto import keys
-from hitherto.store import nouns
-from hitherto.store.base import ANY, Cursor, Cursors, RecordsByKey, UserStore, Window
+from hitherto import ids as keys
+from hitherto.store import records as nouns
+from hitherto.store.protocol import ANY, Cursor, Cursors, RecordsByKey, UserStore, Window
 from hitherto.types import Json, Summary
 from hitherto.work.cursors import FAILED, REASON, SUCCEEDED
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from hitherto.store.base import CurrentLease, Cursor, Cursors, Head, UserStore
+from hitherto.store.protocol import CurrentLease, Cursor, Cursors, Head, UserStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
-from hitherto.beside.alone import Alone
-from hitherto.beside.base import Beside
 from hitherto.clock import Clock
+from hitherto.coordination.local import Coordination, LocalCoordination
 from hitherto.errors import Fenced, HithertoError, StoreError
-from hitherto.store.base import Cursor, Head, Lease, Store, UserStore
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Cursor, Head, Lease, Store, UserStore
 from hitherto.work import cursors
 from hitherto.work import lease as leases
 from hitherto.work.cursors import Effect
@@ -77,7 +76,7 @@ class Worker(Generic[S]):
         *,
         clock: Clock,
         name: str,
-        beside: Beside | None = None,
+        coordination: Coordination | None = None,
         heartbeat: float = leases.DURATION.total_seconds() / 3,
     ) -> None:
         """`services` is asked at every visit, so that it can know the tenant's newest personas. By `beside` workers wake
@@ -88,17 +87,17 @@ class Worker(Generic[S]):
         self._services = services
         self._clock = clock
         self._name = name
-        self._beside = beside or Alone()
+        self._coordination = coordination or LocalCoordination()
         self._heartbeat = heartbeat
 
     async def settle(self, key: UserKey) -> Settled:
         """Runs everything that is due for one user now, and notes when the next is."""
-        if not await self._beside.claim(key, holder=self._name):
+        if not await self._coordination.claim(key, holder=self._name):
             return Settled(busy=True)
         try:
             return await self._settle(key)
         finally:
-            await self._beside.release(key, holder=self._name)
+            await self._coordination.release(key, holder=self._name)
 
     async def _settle(self, key: UserKey) -> Settled:
         store = self._store.user(key)
@@ -178,7 +177,7 @@ class Worker(Generic[S]):
     async def _pause(self, stop: asyncio.Event, *, idle: float) -> None:
         """Until somebody rings or `stop` is set, and no longer than `idle`."""
         waits: list[asyncio.Task[bool]] = [
-            asyncio.create_task(wait) for wait in (stop.wait(), self._beside.rung(within=idle))
+            asyncio.create_task(wait) for wait in (stop.wait(), self._coordination.rung(within=idle))
         ]
         try:
             await asyncio.wait(waits, timeout=idle, return_when=asyncio.FIRST_COMPLETED)

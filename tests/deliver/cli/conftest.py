@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hitherto.deliver import demo
+from hitherto import demo
 from tests.deliver.cli.running import CommandLine
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hitherto.assemble import recipe_book as recipes
+from hitherto.recipes import book as recipes
 from tests.deliver.cli.running import ANA, NOW, CommandLine, one_line
 
 NIKITA = ("--persona", "nikita", "--at", NOW)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hitherto.assemble import recipe_book as recipes
 from hitherto.deliver.cli import main
+from hitherto.recipes import book as recipes
 from tests.deliver.cli.running import CommandLine
 
 

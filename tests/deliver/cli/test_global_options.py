@@ -151,7 +151,7 @@ def test_help_loads_neither_the_engine_nor_rich() -> None:
     """What makes a start slow is what it imports."""
     script = (
         "import sys; from hitherto.deliver.cli import main; main(['--help']);"
-        "slow = ('asyncio', 'rich', 'numpy', 'pydantic', 'apsw', 'hitherto.engine', 'hitherto.store.base');"
+        "slow = ('asyncio', 'rich', 'numpy', 'pydantic', 'apsw', 'hitherto.engine', 'hitherto.store.protocol');"
         "print('\\n', *[name for name in slow if name in sys.modules])"
     )
     done = subprocess.run(

@@ -8,8 +8,8 @@ from typing import Any
 from fastapi import FastAPI
 
 from hitherto import Hitherto, Turn
-from hitherto.assemble import recipe_book
 from hitherto.deliver.http.gate import OPEN, SIGNED
+from hitherto.recipes import book as recipe_book
 
 CANARY = "canary-7f3a9"
 """Stands in everything that is remembered of the user."""

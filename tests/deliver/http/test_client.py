@@ -9,18 +9,18 @@ import pytest
 
 from hitherto import (
     Conflict,
+    Hitherto,
     ImpossibleBudget,
     InvalidInput,
     Memory,
     NotFound,
-    Hitherto,
     ToolCall,
     ToolReturn,
     Turn,
 )
-from hitherto.assemble import recipe_book
 from hitherto.deliver.apikeys import SCOPES
 from hitherto.errors import AccessDenied, NotPermitted
+from hitherto.recipes import book as recipe_book
 from hitherto.testing import FakeClock
 from tests.deliver.http.running import Running
 

@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 import uvicorn
 from fastapi import FastAPI
 
-from hitherto import Hitherto, Turn
+from hitherto import Hitherto, Turn, demo
 from hitherto.clock import Clock
-from hitherto.deliver import demo
 from hitherto.deliver.apikeys import SCOPES, Keys
 from hitherto.deliver.http import create_app
 from hitherto.settings import Settings

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hitherto.assemble import recipe_book
+from hitherto import demo
 from hitherto.assemble.receipt import OVER_BUDGET, SHORTENED
-from hitherto.deliver import demo
 from hitherto.deliver.inspector.anatomy import NAMES, anatomy, redacted, why
 from hitherto.deliver.inspector.standalone import standalone
 from hitherto.deliver.stretches import stretches
+from hitherto.recipes import book as recipe_book
 from hitherto.sync import Hitherto
 from hitherto.types import Item
 

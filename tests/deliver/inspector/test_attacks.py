@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from hitherto import Hitherto, Turn
-from hitherto.deliver import demo
+from hitherto import Hitherto, Turn, demo
 from hitherto.deliver.inspector.links import Links
 from hitherto.deliver.inspector.standalone import standalone
 from hitherto.types import RecordKind

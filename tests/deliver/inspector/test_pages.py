@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from hitherto import Loop, Memory, Turn
-from hitherto.assemble import recipe_book
-from hitherto.deliver import demo
+from hitherto import Loop, Memory, Turn, demo
 from hitherto.deliver.cli import main
 from hitherto.errors import StoreError
-from hitherto.store.base import Change, Cursor
+from hitherto.recipes import book as recipe_book
+from hitherto.store.protocol import Change, Cursor
 from hitherto.types import StoredTurn
 from tests.deliver.inspector.browser import Person, signed_in, visitor
 from tests.deliver.inspector.serving import Served

@@ -9,8 +9,8 @@ import pytest
 from pydantic_ai import Agent
 
 from hitherto import Hitherto, Turn
-from hitherto.store import nouns
-from hitherto.store.base import RecordList
+from hitherto.store import records as nouns
+from hitherto.store.protocol import RecordList
 from hitherto.types import Progress
 from tests.deliver.pydantic_ai.scripted import Script, calls, transcript
 

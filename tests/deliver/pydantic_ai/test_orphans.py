@@ -10,8 +10,8 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart, rep
 from hitherto.assemble.candidate import Desk
 from hitherto.assemble.exchange import messages
 from hitherto.assemble.history import Past
-from hitherto.assemble.recipe_book import load
 from hitherto.deliver.pydantic_ai.loading import loaded
+from hitherto.recipes.book import load
 from hitherto.testing import chat_faults
 from hitherto.types import Json, Part, Role, StoredTurn, Thinking, ToolCall, ToolReturn
 from tests import effort

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hitherto.assemble.render import blocks
-from hitherto.assemble.titles import NOTICE
 from hitherto.deliver.voice import elevenlabs, lookups, retell, vapi
 from hitherto.deliver.voice.calls import Call, Utterance
 from hitherto.deliver.voice.lookups import TOOL, Allowance
+from hitherto.recipes.titles import NOTICE
 from hitherto.types import Hit, ToolCall, ToolReturn
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hitherto.errors import StoreCorrupt, StoreError, StoreUnavailable
-from hitherto.store.base import Change, Log, Matches, Note, Notes, Query, UserKey, Vector, Window
 from hitherto.store.postgres import PostgresStore
 from hitherto.store.postgres.backup import CONTENTS
+from hitherto.store.protocol import Change, Log, Matches, Note, Notes, Query, UserKey, Vector, Window
 from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from psycopg_pool import AsyncConnectionPool
 
-from hitherto.store.base import Head
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import PostgresStore
+from hitherto.store.protocol import Head
 from tests.postgres_server import PostgresServer
 from tests.stores import made_database
 

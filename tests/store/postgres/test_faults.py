@@ -12,12 +12,12 @@ import psycopg
 import pytest
 
 from hitherto.errors import InvalidInput, SchemaMismatch, StoreError, StoreUnavailable
-from hitherto.store.base import Answers, Change, Head, Log, TurnsById, Window
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import PostgresStore
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import SCHEMA
 from hitherto.store.postgres.migrating import require_server
+from hitherto.store.protocol import Answers, Change, Head, Log, TurnsById, Window
 from hitherto.testing import put, turn_draft
 from tests.effort import count
 from tests.postgres_server import PostgresServer, free_port

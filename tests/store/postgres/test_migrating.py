@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from hitherto.errors import SchemaMismatch, StoreError
-from hitherto.store.base import Change, Matches, UserKey, Window
 from hitherto.store.postgres import PostgresStore, layout
 from hitherto.store.postgres.layout import SCHEMA, SEARCH
+from hitherto.store.protocol import Change, Matches, UserKey, Window
 from hitherto.testing import put, turn_draft
 from tests.effort import count
 from tests.store.postgres.schema_description import description

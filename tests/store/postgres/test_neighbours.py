@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import psycopg
 
-from hitherto.store.base import Change, UserKey, Vector
 from hitherto.store.postgres import PostgresStore
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import SCHEMA
+from hitherto.store.protocol import Change, UserKey, Vector
 from hitherto.testing import put, turn_draft
 
 ANA, BOB = UserKey("default", "ana"), UserKey("default", "bob")

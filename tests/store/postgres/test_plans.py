@@ -9,7 +9,13 @@ import psycopg
 import pytest
 from psycopg import AsyncClientCursor
 
-from hitherto.store.base import (
+from hitherto.store.catalog import UserKey
+from hitherto.store.postgres import PostgresStore
+from hitherto.store.postgres.connections import Connections, query
+from hitherto.store.postgres.layout import APPLICATION, SCHEMA
+from hitherto.store.postgres.reading import Batch, Person, Statement
+from hitherto.store.postgres.statements import numbered, statement
+from hitherto.store.protocol import (
     ANY,
     Change,
     Query,
@@ -21,12 +27,6 @@ from hitherto.store.base import (
     TurnsBySeq,
     Window,
 )
-from hitherto.store.catalog import UserKey
-from hitherto.store.postgres import PostgresStore
-from hitherto.store.postgres.connections import Connections, query
-from hitherto.store.postgres.layout import APPLICATION, SCHEMA
-from hitherto.store.postgres.reading import Batch, Person, Statement
-from hitherto.store.postgres.statements import numbered, statement
 from hitherto.testing import moment, put, row_draft, turn_draft
 
 ANA = UserKey("default", "ana")

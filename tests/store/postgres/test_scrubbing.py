@@ -8,7 +8,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from hitherto.store.base import (
+from hitherto.store.postgres import PostgresStore
+from hitherto.store.protocol import (
     Change,
     Cursor,
     Erasure,
@@ -20,7 +21,6 @@ from hitherto.store.base import (
     Vector,
     Window,
 )
-from hitherto.store.postgres import PostgresStore
 from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.postgres_server import PostgresServer
 from tests.stores import made_database

@@ -7,13 +7,13 @@ import psycopg
 import pytest
 from pglast import parse_sql
 
-from hitherto.store.base import Change, Head, Matches, TurnsById, Window
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import PostgresStore, layout
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import CATALOG_TABLES, USER_TABLES
 from hitherto.store.postgres.sharding import schema
 from hitherto.store.postgres.statements import RECORD_COLUMNS, TURN_COLUMNS, every_statement, together
+from hitherto.store.protocol import Change, Head, Matches, TurnsById, Window
 from hitherto.testing import put, turn_draft
 from tests.store.postgres.schema_description import description
 from tests.store.postgres.sql_lint import function_problems, problems, schema_problems

@@ -8,12 +8,12 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from hitherto.store.base import Change, Cursor, Erasure, Note, StoredSnapshot, Vector, Window
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import PostgresStore
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import APPLICATION, SCHEMA, SEARCH, USER_TABLES
 from hitherto.store.postgres.words import mark
+from hitherto.store.protocol import Change, Cursor, Erasure, Note, StoredSnapshot, Vector, Window
 from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.stores import with_database
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hitherto.store.base import Change, TurnList
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Change, TurnList
 from hitherto.store.sqlite.layout import Layout, lock_of
 from hitherto.store.sqlite.sidecar import Sidecar
 from hitherto.store.sqlite.store import SqliteStore

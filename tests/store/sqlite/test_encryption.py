@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hitherto.errors import StoreCorrupt
-from hitherto.store.base import Change, Erasure, TurnList, UserKey
+from hitherto.store.protocol import Change, Erasure, TurnList, UserKey
 from hitherto.store.sqlite.driver import no_secret
 from hitherto.store.sqlite.layout import Layout
 from hitherto.store.sqlite.store import SqliteStore

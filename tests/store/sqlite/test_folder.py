@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hitherto.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
-from hitherto.store.base import Change, Head, UserKey
+from hitherto.store.protocol import Change, Head, UserKey
 from hitherto.store.sqlite.layout import Layout
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import put, turn_draft

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hitherto.store.base import Change, Erasure, Note, StoredSnapshot, UserKey, Vector
+from hitherto.store.protocol import Change, Erasure, Note, StoredSnapshot, UserKey, Vector
 from hitherto.store.sqlite import datafile, driver, sharedfile, traces
 from hitherto.store.sqlite.driver import Connection
 from hitherto.store.sqlite.migrate import Kind, Migration, migrations

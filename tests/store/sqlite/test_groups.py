@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hitherto.errors import Conflict, StoreClosed
-from hitherto.store.base import Answers, Change, Head, Log, TurnsById, UserKey
+from hitherto.store.protocol import Answers, Change, Head, Log, TurnsById, UserKey
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import put, turn_draft
 from tests.faults.shim import Operation, Watcher, watching

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hitherto.store.base import (
+from hitherto.store.catalog import UserKey
+from hitherto.store.codec import OFTEN
+from hitherto.store.protocol import (
     Answers,
     Change,
     Erasure,
@@ -28,8 +30,6 @@ from hitherto.store.base import (
     TurnsBySeq,
     Window,
 )
-from hitherto.store.catalog import UserKey
-from hitherto.store.codec import OFTEN
 from hitherto.store.sqlite import reading
 from hitherto.store.sqlite.kept import TURNS
 from hitherto.store.sqlite.store import SqliteStore

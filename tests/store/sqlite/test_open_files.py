@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from hitherto.errors import StoreError
-from hitherto.store.base import (
+from hitherto.store.protocol import (
     Change,
     Head,
     Log,

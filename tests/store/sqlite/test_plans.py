@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hitherto.store.base import (
+from hitherto.store.protocol import (
     Head,
     Matches,
     Query,

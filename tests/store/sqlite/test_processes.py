@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hitherto.errors import StoreUnavailable
-from hitherto.store.base import Change, UserStore
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import Change, UserStore
 from hitherto.store.sqlite.backup import put_back
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import put, turn_draft

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from hitherto.errors import SchemaMismatch, StoreCorrupt
-from hitherto.store.base import Change, Head, UserKey
+from hitherto.store.protocol import Change, Head, UserKey
 from hitherto.store.sqlite.driver import CACHE_KIB, WAL_PAGES, connect, in_memory
 from hitherto.store.sqlite.layout import Layout, companions_of
 from hitherto.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of

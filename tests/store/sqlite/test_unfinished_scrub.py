@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from hitherto.errors import StoreFull, StoreUnavailable
-from hitherto.store.base import Change, Erasure, Head, UserKey
+from hitherto.store.protocol import Change, Erasure, Head, UserKey
 from hitherto.store.sqlite import sharedfile, store
 from hitherto.store.sqlite.catalogfile import CatalogFile
 from hitherto.store.sqlite.store import SqliteStore

@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from hitherto.errors import HithertoError
-from hitherto.store.base import Change, Head, UserKey
+from hitherto.store.protocol import Change, Head, UserKey
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import put, turn_draft
 

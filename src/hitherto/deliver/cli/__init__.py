@@ -15,7 +15,7 @@ def main(args: Sequence[str] | None = None) -> int:
     from typer import Abort, TyperException
 
     from hitherto.deliver.cli.app import program
-    from hitherto.errors import InvalidInput, HithertoError
+    from hitherto.errors import HithertoError, InvalidInput
 
     given = list(sys.argv[1:] if args is None else args)
     try:

@@ -76,7 +76,7 @@ def import_file(
     """
     from hitherto.clock import system_clock
     from hitherto.deliver import importing
-    from hitherto.ingest import validate
+    from hitherto.ingest import validation as validate
 
     def source() -> importing.Source:
         return importing.Source(path=file, user=user, persona=persona, assistant=assistant)

@@ -12,7 +12,7 @@ from hitherto.deliver.cli.options import Fields, Limit, User
 from hitherto.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from hitherto.assemble.forgetting import Receipt
+    from hitherto.privacy.forget import Receipt
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count; change nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]

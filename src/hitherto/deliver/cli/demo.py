@@ -47,7 +47,7 @@ def demo(
     port: Annotated[int, typer.Option(metavar="PORT", min=1, max=65_535, help="Where --open serves.")] = 8080,
 ) -> None:
     """Load a story of ten days and show the context a model would get."""
-    from hitherto.deliver import demo as story
+    from hitherto import demo as story
     from hitherto.deliver.cli import show
 
     folder = Path(call.options.data or tempfile.mkdtemp(prefix="hitherto-demo-"))

@@ -160,10 +160,10 @@ def _redis(call: Call) -> Iterator[Check]:
         return
     import asyncio
 
-    from hitherto import beside
+    from hitherto import coordination
 
     async def look() -> str | None:
-        asked = beside.connect(url, memory=call.data, deadline=REDIS_SECONDS)
+        asked = coordination.connect(url, memory=call.data, deadline=REDIS_SECONDS)
         try:
             return await asked.problem()
         finally:

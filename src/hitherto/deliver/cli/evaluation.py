@@ -14,8 +14,8 @@ from hitherto.errors import InvalidInput
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hitherto.deliver.evaluating.conversations import Conversation
-    from hitherto.deliver.evaluating.report import Group, Report
+    from hitherto.evaluate.conversations import Conversation
+    from hitherto.evaluate.report import Group, Report
 
 
 def evaluate(
@@ -44,8 +44,9 @@ def evaluate(
     """
     import asyncio
 
-    from hitherto.deliver import evaluating, plain
-    from hitherto.deliver.evaluating.plot import svg
+    from hitherto import evaluate as evaluating
+    from hitherto.deliver import plain
+    from hitherto.evaluate.plot import svg
 
     reports: list[Report] = []
     for file in files:
@@ -83,7 +84,7 @@ async def _measured(
     settle: bool,
     advance: Advance,
 ) -> "Report":
-    from hitherto.deliver import evaluating
+    from hitherto import evaluate as evaluating
     from hitherto.engine import Hitherto
 
     total = sum(len(conversation.questions) for conversation in held)

@@ -9,7 +9,7 @@ from hitherto.deliver.cli.call import Call
 from hitherto.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from hitherto.store.base import Store
+    from hitherto.store.protocol import Store
 
 Side = Literal["source", "target"]
 
@@ -32,8 +32,8 @@ def copy(
 
     from hitherto import store
     from hitherto.recall.embed import open_embedder
-    from hitherto.store.copying import Copied
-    from hitherto.store.copying import copy as copied
+    from hitherto.store.copy import Copied
+    from hitherto.store.copy import copy as copied
 
     if not store.exists(source):
         raise NotFound(f"there is no memory in {source!r}")

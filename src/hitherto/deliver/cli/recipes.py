@@ -8,7 +8,7 @@ import typer
 from hitherto.deliver.cli.call import Call
 
 if TYPE_CHECKING:
-    from hitherto.assemble.recipe import Recipe
+    from hitherto.recipes.model import Recipe
 
 
 def listed(call: Call) -> None:
@@ -36,8 +36,8 @@ def shown(
     recipe: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A recipe's name, or its TOML file.")],
 ) -> None:
     """Show a recipe whole, with what it inherits."""
-    from hitherto.assemble import recipe_book as recipes
     from hitherto.deliver.cli import tables
+    from hitherto.recipes import book as recipes
 
     saved = [one for one in _nameable(call) if one.name == recipe]
     found = saved[0] if saved else recipes.load(recipe)
@@ -53,7 +53,7 @@ def checked(
 
     An error names the field and the nearest right one.
     """
-    from hitherto.assemble import recipe_book as recipes
+    from hitherto.recipes import book as recipes
 
     found = recipes.load(file)
     call.answer(
@@ -71,7 +71,7 @@ def saved(
 
     A name that was saved before gets a new version.
     """
-    from hitherto.assemble import recipe_book as recipes
+    from hitherto.recipes import book as recipes
 
     with call.memory(create=True) as memory:
         kept = memory.define_recipe(recipes.load(file))
@@ -81,7 +81,7 @@ def saved(
 def _nameable(call: Call) -> "list[Recipe]":
     """What comes with Hitherto and, where there is a memory, what was saved in it."""
     from hitherto import store
-    from hitherto.assemble import recipe_book as recipes
+    from hitherto.recipes import book as recipes
 
     if not store.exists(call.data):
         return [recipes.load(name) for name in recipes.names()]

@@ -29,10 +29,10 @@ from hitherto.types import (
 )
 
 if TYPE_CHECKING:
-    from hitherto.assemble.recipe import Recipe
-    from hitherto.assemble.replaying import Trial
+    from hitherto.assemble.replay import Trial
     from hitherto.deliver.apikeys import ApiKey
-    from hitherto.store.base import StoredSnapshot
+    from hitherto.recipes.model import Recipe
+    from hitherto.store.protocol import StoredSnapshot
 
 
 @dataclass(frozen=True, slots=True)

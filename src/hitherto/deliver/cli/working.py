@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from hitherto.process.auditing import Audit
+    from hitherto.learn.auditing import Audit
     from hitherto.work.progress import SessionState
     from hitherto.work.status import Status
     from hitherto.work.worker import Settled

@@ -39,8 +39,8 @@ from hitherto.deliver.http.routes import (
 )
 from hitherto.deliver.http.service import Service
 from hitherto.deliver.http.tracing import tracing
-from hitherto.deliver.openai_proxy import routes as proxy
-from hitherto.deliver.openai_proxy.upstream import Upstream
+from hitherto.deliver.openai import routes as proxy
+from hitherto.deliver.openai.upstream import Upstream
 from hitherto.deliver.voice.line import keep_fresh
 from hitherto.settings import Settings
 

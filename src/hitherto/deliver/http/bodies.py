@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from hitherto.deliver.http import streams
 from hitherto.deliver.http.failures import send_error
 from hitherto.deliver.http.requests import ClientGone
-from hitherto.errors import Overloaded, HithertoError, TooLarge, TooSlow
+from hitherto.errors import HithertoError, Overloaded, TooLarge, TooSlow
 from hitherto.settings import Settings
 
 

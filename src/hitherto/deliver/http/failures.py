@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope, Send
 
 from hitherto import errors
-from hitherto.errors import Busy, NotFound, HithertoError
+from hitherto.errors import Busy, HithertoError, NotFound
 
 STATUS: Mapping[type[HithertoError], int] = {
     errors.HithertoError: 500,

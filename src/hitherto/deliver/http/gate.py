@@ -18,7 +18,7 @@ from hitherto.deliver.http import pages
 from hitherto.deliver.http.buckets import Buckets
 from hitherto.deliver.http.failures import BrokenRequest, send_error
 from hitherto.deliver.http.metrics import Metrics
-from hitherto.errors import AccessDenied, NotFound, NotPermitted, RateLimited, HithertoError
+from hitherto.errors import AccessDenied, HithertoError, NotFound, NotPermitted, RateLimited
 
 OPEN = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
 """Paths that need no key: they say nothing of anybody."""

@@ -25,7 +25,7 @@ from typing_extensions import TypeAliasType
 
 from hitherto.errors import InvalidInput
 from hitherto.pages import LARGEST
-from hitherto.store.nouns import NOUNS
+from hitherto.store.records import NOUNS
 from hitherto.types import HitKind, Json, Origin, Part, RecordKind, Role, Stage, Turn
 
 T = TypeVar("T")

@@ -11,9 +11,9 @@ from typing import Final
 
 from hitherto.deliver.importing.source import Source
 from hitherto.deliver.importing.streaming import JsonStream
+from hitherto.deliver.untrusted import Raw, child, instant, mapping, number, objects, storable, text
 from hitherto.errors import InvalidInput
 from hitherto.ids import derived_id
-from hitherto.ingest.raw import Raw, child, instant, mapping, number, objects, storable, text
 from hitherto.types import Media, Part, Role, ToolCall, ToolReturn, Turn
 
 _ROLES: Final[dict[str, Role]] = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hitherto.assemble.receipt import OVER_BUDGET, SHORTENED
-from hitherto.assemble.titles import HEADINGS, Volatility
 from hitherto.deliver.stretches import Stretch, is_marker, stretches
+from hitherto.recipes.titles import HEADINGS, Volatility
 from hitherto.tokens import Tokenizer, tokenizer
 from hitherto.types import Context, Item, Json, SectionUse
 

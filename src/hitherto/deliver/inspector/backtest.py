@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from hitherto import Recipe, Hitherto
+from hitherto import Hitherto, Recipe
 from hitherto.assemble.diff import diff, kept_tokens
 from hitherto.deliver.http.pages import ROOT
 from hitherto.deliver.http.routes.contexts import recipe_of

@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from hitherto import keys, pages
+from hitherto import ids as keys
+from hitherto import pages
 from hitherto.deliver.http import paging
 from hitherto.deliver.http.channels import Channels
 from hitherto.deliver.http.pages import ROOT
@@ -21,7 +22,7 @@ from hitherto.deliver.inspector.links import Links
 from hitherto.deliver.inspector.pages import Page, is_piece, page
 from hitherto.deliver.inspector.visits import Form, form, looking
 from hitherto.errors import InvalidInput, NotFound
-from hitherto.text.slugs import slug
+from hitherto.text.names import slug
 from hitherto.types import Entity, Json, Loop, Memory, Record, State
 
 router = APIRouter(route_class=Page, include_in_schema=False)

@@ -21,7 +21,7 @@ from hitherto.deliver.inspector import anatomy, charts, shown
 from hitherto.deliver.inspector.links import Links
 from hitherto.deliver.inspector.visits import Visit
 from hitherto.deliver.sizes import size
-from hitherto.errors import InvalidInput, HithertoError
+from hitherto.errors import HithertoError, InvalidInput
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

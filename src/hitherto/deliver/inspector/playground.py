@@ -8,8 +8,7 @@ from typing import Any, cast
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from hitherto import Recipe, Hitherto
-from hitherto.assemble import recipe_book
+from hitherto import Hitherto, Recipe
 from hitherto.assemble.diff import diff
 from hitherto.clock import instant
 from hitherto.deliver.http.pages import ROOT
@@ -21,6 +20,7 @@ from hitherto.deliver.inspector.pages import Page, page
 from hitherto.deliver.inspector.visits import Form, form, looking
 from hitherto.errors import InvalidInput, NotPermitted
 from hitherto.pages import LARGEST
+from hitherto.recipes import book as recipe_book
 from hitherto.types import StoredTurn
 
 router = APIRouter(route_class=Page, include_in_schema=False)

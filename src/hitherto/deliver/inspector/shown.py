@@ -7,7 +7,7 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from hitherto.ingest.hygiene import seen_and_hidden
+from hitherto.safety.visible import seen_and_hidden
 from hitherto.types import Json
 
 MOST_NAMED = 4

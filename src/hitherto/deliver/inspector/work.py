@@ -14,7 +14,7 @@ from hitherto.deliver.inspector.charts import Column, columns
 from hitherto.deliver.inspector.links import Links
 from hitherto.deliver.inspector.pages import Page, page
 from hitherto.deliver.inspector.visits import Visit, form
-from hitherto.store.base import Health
+from hitherto.store.protocol import Health
 from hitherto.work.status import Status
 
 router = APIRouter(route_class=Page, include_in_schema=False)

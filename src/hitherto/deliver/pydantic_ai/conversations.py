@@ -22,11 +22,11 @@ from pydantic_ai.conversation_store import (
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 from pydantic_ai.run import AgentRunResult
 
-from hitherto import keys
+from hitherto import ids as keys
 from hitherto.deliver.pydantic_ai import recording
 from hitherto.engine import Hitherto
-from hitherto.store import nouns
-from hitherto.store.base import Answers, Change, RecordList, RecordsById, RecordsByKey, UserStore
+from hitherto.store import records as nouns
+from hitherto.store.protocol import Answers, Change, RecordList, RecordsById, RecordsByKey, UserStore
 from hitherto.types import Json, Progress, Turn
 
 LOG = logging.getLogger("hitherto.pydantic_ai")

@@ -21,10 +21,10 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import FunctionToolset
 
-from hitherto.assemble.recipe import Recipe
 from hitherto.deliver.pydantic_ai import loading, recording
 from hitherto.engine import Hitherto
 from hitherto.errors import HithertoError, StoreError
+from hitherto.recipes.model import Recipe
 from hitherto.types import Context, Turn
 
 LOG = logging.getLogger("hitherto.pydantic_ai")

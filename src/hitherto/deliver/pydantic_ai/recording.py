@@ -30,7 +30,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from hitherto.ingest.raw import storable
+from hitherto.deliver.untrusted import storable
 from hitherto.types import Media, Part, Role, Thinking, ToolCall, ToolReturn
 
 Keep = Callable[[BinaryContent], str]
@@ -104,7 +104,7 @@ def _asked(request: ModelRequest, *, outputs: Collection[str], keep: Keep | None
         for part in request.parts
         if isinstance(part, ToolReturnPart) and part.tool_name not in outputs
     )
-    # Beside a tool's answer, user content is the files of that answer and nothing that the user said.
+    # Coordination a tool's answer, user content is the files of that answer and nothing that the user said.
     prompts = [part for part in request.parts if isinstance(part, UserPromptPart)] if not answers else []
     return [Said("tool", "", answers), *(prompted(part.content, keep=keep) for part in prompts)]
 

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 from hitherto.deliver.telegram.events import Deleted, Edited, Event, Migrated, Posted
 from hitherto.deliver.telegram.updates import Bot, chat_of, read, sent
 from hitherto.deliver.telegram.webhook import Seen, update_key
+from hitherto.deliver.untrusted import Raw
 from hitherto.ingest.lanes import session_id
-from hitherto.ingest.raw import Raw
 from hitherto.types import StoredTurn, Turn
 
 CHANNEL: Final = "telegram"

@@ -6,7 +6,7 @@ quoted, searched and answered. Files stay with Telegram: a part holds the file's
 
 from typing import Final
 
-from hitherto.ingest.raw import Raw, child, integer, number, objects, text
+from hitherto.deliver.untrusted import Raw, child, integer, number, objects, text
 from hitherto.types import Media
 
 _FILES: Final = {

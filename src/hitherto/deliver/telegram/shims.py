@@ -5,7 +5,7 @@ Neither library is imported: each knows how to write its own object as the Bot A
 
 from typing import Protocol
 
-from hitherto.ingest.raw import Raw, mapping
+from hitherto.deliver.untrusted import Raw, mapping
 
 
 class _Aiogram(Protocol):

@@ -29,8 +29,8 @@ from hitherto.deliver.telegram.events import (
     Owner,
     Posted,
 )
+from hitherto.deliver.untrusted import Raw, child, flag, instant, integer, integers, mapping, objects, text
 from hitherto.ingest.lanes import lane, session_id
-from hitherto.ingest.raw import Raw, child, flag, instant, integer, integers, mapping, objects, text
 from hitherto.types import Role, Turn
 
 _POSTS: Final = ("message", "channel_post", "business_message")

@@ -5,8 +5,8 @@ import re
 from collections import OrderedDict
 from typing import Final
 
+from hitherto.deliver.untrusted import Raw, integer
 from hitherto.errors import InvalidInput
-from hitherto.ingest.raw import Raw, integer
 
 SECRET_HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")

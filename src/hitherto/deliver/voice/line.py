@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from hitherto.assemble import recipe_book
-from hitherto.assemble.recipe import Recipe
-from hitherto.assemble.situation import span
+from hitherto.assemble.sections.situation import span
 from hitherto.clock import Clock, day_bounds, local_day
 from hitherto.deliver.voice import lookups, prompts
 from hitherto.deliver.voice.calls import Call, turns
@@ -22,6 +20,8 @@ from hitherto.deliver.voice.lookups import Allowance, Asked
 from hitherto.deliver.voice.prompts import CachedPrompt, Spoken
 from hitherto.engine import Hitherto
 from hitherto.errors import Conflict, HithertoError
+from hitherto.recipes import book as recipe_book
+from hitherto.recipes.model import Recipe
 
 LOG = logging.getLogger("hitherto.voice")
 

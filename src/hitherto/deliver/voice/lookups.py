@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from hitherto.assemble.render import bounded, indented
-from hitherto.assemble.titles import NOTICE
 from hitherto.clock import local
 from hitherto.deliver.voice.calls import Call, Utterance
-from hitherto.ingest.escaping import safe
+from hitherto.recipes.titles import NOTICE
+from hitherto.safety.escaping import safe
 from hitherto.types import Hit, ToolReturn
 
 TOOL: Final = "recall_memory"

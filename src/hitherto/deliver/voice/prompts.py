@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from hitherto.clock import from_micros, local, micros
-from hitherto.ingest.raw import child, integer, mapping, text
+from hitherto.deliver.untrusted import child, integer, mapping, text
 
 TODAY: Final = "TODAY SO FAR"
 _NOW: Final = re.compile(r"^(Current time: )\{now\}$", re.MULTILINE)

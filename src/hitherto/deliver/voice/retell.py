@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from hitherto.deliver.untrusted import Raw, child, instant, number, objects, text
 from hitherto.deliver.voice.calls import Call, Ringing, Utterance, offset
 from hitherto.deliver.voice.lookups import TOOL, Asked
 from hitherto.deliver.voice.prompts import Spoken
 from hitherto.errors import InvalidInput
-from hitherto.ingest.raw import Raw, child, instant, number, objects, text
 from hitherto.types import Json, Part, Role, ToolCall, ToolReturn
 
 _ROLES: Final[dict[str, Role]] = {

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Final, Literal
 
 from hitherto.clock import EPOCH
-from hitherto.ingest.raw import instant
+from hitherto.deliver.untrusted import instant
 
 Verdict = Literal["ok", "missing", "malformed", "wrong", "too old", "from the future"]
 

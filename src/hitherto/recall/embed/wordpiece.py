@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from hitherto.text.analyse import bound_marks
+from hitherto.text.analyser import bound_marks
 
 _MAX_WORD: Final = 64
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"

@@ -9,8 +9,8 @@ from psycopg_pool import PoolTimeout, TooManyRequests
 
 from hitherto.errors import (
     Conflict,
-    InvalidInput,
     HithertoError,
+    InvalidInput,
     StoreCorrupt,
     StoreError,
     StoreFull,

@@ -1,6 +1,5 @@
 """What a PostgreSQL store says of itself."""
 
-from hitherto.store.base import Health
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import (
     APPLICATION,
@@ -11,6 +10,7 @@ from hitherto.store.postgres.layout import (
 )
 from hitherto.store.postgres.migrating import newest
 from hitherto.store.postgres.sending import Connection
+from hitherto.store.protocol import Health
 
 _FACTS = query(f"""
 select

@@ -13,7 +13,7 @@ from uuid import UUID
 from psycopg import AsyncCursor
 
 from hitherto.store.bm25 import PLACES
-from hitherto.store.matched import Match
+from hitherto.store.matches import Match
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.sending import Connection
 from hitherto.store.postgres.statements import statement

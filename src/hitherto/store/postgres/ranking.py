@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.store.bm25 import K1, PLACES, B, idf
-from hitherto.store.matched import NOTHING, Matched
+from hitherto.store.matches import NOTHING, Matched
 from hitherto.store.postgres.rows import Fetched
 
 _PACKED = np.dtype(">i8")

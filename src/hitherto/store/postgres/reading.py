@@ -13,12 +13,11 @@ from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
 from hitherto.clock import micros
-from hitherto.store import base
-from hitherto.store.base import Answers, Everything, Query, Scope
+from hitherto.store import protocol as base
 from hitherto.store.bm25 import distinct
 from hitherto.store.codec import erased_name
 from hitherto.store.columns import ending_entry, lease, stamp
-from hitherto.store.matched import NOTHING
+from hitherto.store.matches import NOTHING
 from hitherto.store.postgres import rows
 from hitherto.store.postgres.ranking import matched
 from hitherto.store.postgres.rows import Fetched, Values
@@ -33,7 +32,8 @@ from hitherto.store.postgres.statements import (
     visible,
 )
 from hitherto.store.postgres.words import asking, embedder_id, mark, unescape, word
-from hitherto.store.traced import Traced
+from hitherto.store.protocol import Answers, Everything, Query, Scope
+from hitherto.store.traces import Traced
 
 T = TypeVar("T")
 

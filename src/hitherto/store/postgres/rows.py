@@ -7,11 +7,11 @@ from uuid import UUID
 
 from hitherto.clock import from_micros, micros
 from hitherto.store import columns
-from hitherto.store.base import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
 from hitherto.store.catalog import Document
 from hitherto.store.codec import OFTEN, encode_json, encode_parts
 from hitherto.store.columns import Columns, stamp
 from hitherto.store.postgres.words import escape, stems, unescape, words
+from hitherto.store.protocol import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
 from hitherto.types import StoredTurn
 
 Values = dict[str, Any]

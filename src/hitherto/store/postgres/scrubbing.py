@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 
 import psycopg
 
-from hitherto.store.base import Scrubbed
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import SCHEMA
 from hitherto.store.postgres.sending import Connection
+from hitherto.store.protocol import Scrubbed
 
 Progress = Callable[[int, int], None]
 _SAMPLES = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")

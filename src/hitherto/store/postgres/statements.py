@@ -10,8 +10,8 @@ from functools import cache
 from importlib import resources
 from itertools import product
 
-from hitherto.store.base import ANY, Everything, Scope
 from hitherto.store.postgres.layout import USER_TABLES
+from hitherto.store.protocol import ANY, Everything, Scope
 
 TURN_COLUMNS = (
     "t.seq, t.place, t.id, t.version, t.role, t.text, t.at, t.recorded_at, t.retired, t.persona, t.lane,"

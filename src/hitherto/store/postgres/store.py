@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from hitherto.errors import StoreError
-from hitherto.store import mark
-from hitherto.store.base import Health, Scrubbed
+from hitherto.store import sealed as mark
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import backup as backups
 from hitherto.store.postgres import neighbours, scrubbing
@@ -18,6 +17,7 @@ from hitherto.store.postgres.reading import Person
 from hitherto.store.postgres.sending import Connection
 from hitherto.store.postgres.user import PostgresUserStore
 from hitherto.store.postgres.words import embedder_id
+from hitherto.store.protocol import Health, Scrubbed
 
 POOL_SIZE = 10
 PATIENCE = 10.0

@@ -13,9 +13,8 @@ from uuid import UUID, uuid4
 import psycopg
 
 from hitherto.errors import StoreUnavailable
-from hitherto.store.base import NOTHING, Answers, Change, Decide, LogEntry, Query, Written
 from hitherto.store.catalog import UserKey
-from hitherto.store.matched import Match
+from hitherto.store.matches import Match
 from hitherto.store.postgres import neighbours
 from hitherto.store.postgres.connections import Connections
 from hitherto.store.postgres.layout import APPLICATION
@@ -26,6 +25,7 @@ from hitherto.store.postgres.sending import Connection, send
 from hitherto.store.postgres.statements import statement, wiping
 from hitherto.store.postgres.words import embedder_id
 from hitherto.store.postgres.writing import Locked, Plan, Present, asks_presence, plan, plan_restore
+from hitherto.store.protocol import NOTHING, Answers, Change, Decide, LogEntry, Query, Written
 
 _READ = Statement("begin isolation level repeatable read read only", {})
 _WRITE = Statement("begin isolation level read committed", {})

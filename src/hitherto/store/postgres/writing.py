@@ -7,13 +7,13 @@ from uuid import UUID
 
 from hitherto.clock import micros
 from hitherto.errors import InvalidInput
-from hitherto.store.base import Change, LogEntry, RowDraft, TurnDraft, Vector, Written
 from hitherto.store.codec import erased_name
 from hitherto.store.postgres import rows
 from hitherto.store.postgres.reading import Person, Statement
 from hitherto.store.postgres.rows import Values
 from hitherto.store.postgres.statements import statement
 from hitherto.store.postgres.words import embedder_id, escape
+from hitherto.store.protocol import Change, LogEntry, RowDraft, TurnDraft, Vector, Written
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from typing import Any
 
 from hitherto.clock import from_micros, micros
 from hitherto.errors import Conflict, KeyDestroyed, StoreCorrupt, StoreError
-from hitherto.store.base import Query, TenantDocuments
 from hitherto.store.catalog import Document, UserKey
 from hitherto.store.columns import stamp
+from hitherto.store.protocol import Query, TenantDocuments
 from hitherto.store.sqlite.catalogfile import CatalogFile
 from hitherto.store.sqlite.datafile import refuse_plain
 from hitherto.store.sqlite.driver import Connection, Secret, connect

@@ -1,7 +1,7 @@
 """Erasing: rows, words, vectors and links go; the log keeps that something went, by the hash of its id."""
 
-from hitherto.store.base import Erasure
 from hitherto.store.codec import erased_name
+from hitherto.store.protocol import Erasure
 from hitherto.store.sqlite import traces
 from hitherto.store.sqlite.driver import Connection
 from hitherto.store.sqlite.rows import names

@@ -10,8 +10,8 @@ import apsw
 
 from hitherto.errors import (
     Conflict,
-    InvalidInput,
     HithertoError,
+    InvalidInput,
     StoreCorrupt,
     StoreFull,
     StoreReadOnly,

@@ -4,9 +4,9 @@ from typing import Final
 
 import numpy as np
 
-from hitherto.store.base import Matches
 from hitherto.store.bm25 import PLACES, distinct
-from hitherto.store.matched import NOTHING, Matched
+from hitherto.store.matches import NOTHING, Matched
+from hitherto.store.protocol import Matches
 from hitherto.store.sqlite.driver import Connection, Value
 from hitherto.store.sqlite.sql import queries
 

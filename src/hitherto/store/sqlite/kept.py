@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from hitherto.store.base import Query
 from hitherto.store.codec import OFTEN
+from hitherto.store.protocol import Query
 from hitherto.types import StoredTurn
 
 ANSWERS: Final = 32

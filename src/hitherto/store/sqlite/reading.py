@@ -10,7 +10,9 @@ from itertools import islice
 from typing import Any
 
 from hitherto.clock import micros
-from hitherto.store.base import (
+from hitherto.store.codec import erased_name
+from hitherto.store.columns import ending_entry, lease
+from hitherto.store.protocol import (
     Answers,
     Blobs,
     Count,
@@ -47,8 +49,6 @@ from hitherto.store.base import (
     Untraced,
     Window,
 )
-from hitherto.store.codec import erased_name
-from hitherto.store.columns import ending_entry, lease
 from hitherto.store.sqlite import rows
 from hitherto.store.sqlite.driver import Connection, Value
 from hitherto.store.sqlite.fulltext import matches

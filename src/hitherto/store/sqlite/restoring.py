@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from hitherto.clock import micros
-from hitherto.store.base import LogEntry
+from hitherto.store.protocol import LogEntry
 from hitherto.store.sqlite.driver import Connection
 from hitherto.store.sqlite.erasing import erase_by_hash
 from hitherto.store.sqlite.sql import queries

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from hitherto.errors import StoreCorrupt
 from hitherto.store import columns
-from hitherto.store.base import Cursor, LogEntry, Note, Row, StoredSnapshot
 from hitherto.store.columns import Columns
+from hitherto.store.protocol import Cursor, LogEntry, Note, Row, StoredSnapshot
 from hitherto.types import StoredTurn
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hitherto.errors import StoreError, StoreUnavailable
-from hitherto.store.base import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, TenantDocuments, Written
 from hitherto.store.catalog import Document, UserKey
+from hitherto.store.protocol import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, TenantDocuments, Written
 from hitherto.store.sqlite import driver
 from hitherto.store.sqlite.attempt import Failed, attempt
 from hitherto.store.sqlite.backup import Copy

@@ -21,7 +21,7 @@ import numpy as np
 from hitherto.store.sqlite import rows
 from hitherto.store.sqlite.driver import Connection, Value
 from hitherto.store.sqlite.sql import queries
-from hitherto.store.traced import LABELS, Labels, Traced
+from hitherto.store.traces import LABELS, Labels, Traced
 
 ROWS: Final = 512
 """Traces in a page; up to twice as many where some came in between."""

@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 from itertools import islice
 
 from hitherto.clock import micros
-from hitherto.store.base import RowDraft, Traces, TurnDraft, Untraced, Vector
+from hitherto.store.protocol import RowDraft, Traces, TurnDraft, Untraced, Vector
 from hitherto.store.sqlite.driver import Connection
 from hitherto.store.sqlite.sql import queries
 from hitherto.store.sqlite.tracepages import Shelf, close_pages, is_time, open_pages, paged, traced
-from hitherto.store.traced import Traced
+from hitherto.store.traces import Traced
 
 _TRACES = queries("traces")
 _NOBODY = -1

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from hitherto.clock import micros
 from hitherto.errors import InvalidInput
-from hitherto.store.base import Change, Cursor, Row, RowDraft, StoredTurn, TurnDraft, Written
 from hitherto.store.codec import encode_json, encode_parts
 from hitherto.store.columns import stamp
+from hitherto.store.protocol import Change, Cursor, Row, RowDraft, StoredTurn, TurnDraft, Written
 from hitherto.store.sqlite import traces
 from hitherto.store.sqlite.driver import Connection
 from hitherto.store.sqlite.erasing import erase

@@ -30,4 +30,4 @@ class StoreConformance(
     ErasingConformance,
     CatalogConformance,
 ):
-    """The whole contract of `hitherto.store.base`."""
+    """The whole contract of `hitherto.store.protocol`."""

@@ -1,6 +1,7 @@
 """What stands beside the log: cursors, the lease, snapshots, blobs, notes, counts."""
 
-from hitherto.store.base import (
+from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import (
     Blobs,
     Change,
     Counts,
@@ -15,7 +16,6 @@ from hitherto.store.base import (
     Store,
     StoredSnapshot,
 )
-from hitherto.store.catalog import UserKey
 from hitherto.testing.conformance.expect import ids
 from hitherto.testing.drafts import moment, put, row_draft, turn_draft
 

@@ -3,8 +3,8 @@
 import asyncio
 
 from hitherto.errors import Conflict
-from hitherto.store.base import Change, Head, Store, TenantDocuments
 from hitherto.store.catalog import Document, UserKey
+from hitherto.store.protocol import Change, Head, Store, TenantDocuments
 from hitherto.testing.conformance.expect import failing
 from hitherto.testing.drafts import moment, put, turn_draft
 

@@ -1,6 +1,8 @@
 """Erasing: gone from every answer, and never returning."""
 
-from hitherto.store.base import (
+from hitherto.store.catalog import UserKey
+from hitherto.store.codec import erased_name
+from hitherto.store.protocol import (
     Blobs,
     Change,
     Counts,
@@ -25,8 +27,6 @@ from hitherto.store.base import (
     Vector,
     Window,
 )
-from hitherto.store.catalog import UserKey
-from hitherto.store.codec import erased_name
 from hitherto.testing.conformance.expect import ids
 from hitherto.testing.drafts import moment, put, row_draft, turn_draft
 

@@ -1,6 +1,8 @@
 """The log: every write in order, and restoring it elsewhere."""
 
-from hitherto.store.base import (
+from hitherto.store.catalog import UserKey
+from hitherto.store.codec import erased_name
+from hitherto.store.protocol import (
     Change,
     Erasure,
     Head,
@@ -16,8 +18,6 @@ from hitherto.store.base import (
     UserStore,
     Window,
 )
-from hitherto.store.catalog import UserKey
-from hitherto.store.codec import erased_name
 from hitherto.testing.conformance.expect import ids
 from hitherto.testing.drafts import moment, put, row_draft, turn_draft
 

@@ -1,6 +1,7 @@
 """Records: versions by id, and every way to find them."""
 
-from hitherto.store.base import (
+from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import (
     ANY,
     Change,
     RecordList,
@@ -12,7 +13,6 @@ from hitherto.store.base import (
     Row,
     Store,
 )
-from hitherto.store.catalog import UserKey
 from hitherto.testing.conformance.expect import ids
 from hitherto.testing.drafts import moment, put, row_draft
 

@@ -1,7 +1,7 @@
 """Turns: written whole, read in the conversation's order, never changed."""
 
-from hitherto.store.base import ANY, Change, Store, TurnList, TurnsById, TurnsBySeq, Window
 from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import ANY, Change, Store, TurnList, TurnsById, TurnsBySeq, Window
 from hitherto.testing.conformance.expect import ids
 from hitherto.testing.drafts import moment, put, turn_draft
 from hitherto.types import Media, StoredTurn, Thinking, ToolCall, ToolReturn

@@ -3,7 +3,8 @@
 import asyncio
 
 from hitherto.errors import Conflict, Fenced
-from hitherto.store.base import (
+from hitherto.store.catalog import UserKey
+from hitherto.store.protocol import (
     NOTHING,
     Answers,
     Change,
@@ -27,7 +28,6 @@ from hitherto.store.base import (
     Vector,
     Window,
 )
-from hitherto.store.catalog import UserKey
 from hitherto.testing.conformance.expect import failing, ids
 from hitherto.testing.drafts import always, moment, put, row_draft, turn_draft
 

@@ -14,7 +14,7 @@ from hitherto.deliver.http.models import reply
 from hitherto.deliver.http.service import Service
 from hitherto.deliver.http.subjects import Measuring, Operating
 from hitherto.errors import StoreError
-from hitherto.store.base import Health
+from hitherto.store.protocol import Health
 
 router = APIRouter(tags=["care"])
 

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from hitherto import Recipe, Hitherto, pages
-from hitherto.assemble import recipe_book
+from hitherto import Hitherto, Recipe, pages
 from hitherto.assemble.diff import Difference
-from hitherto.assemble.replaying import Trial
+from hitherto.assemble.replay import Trial
 from hitherto.clock import micros
 from hitherto.deliver.http import paging
 from hitherto.deliver.http.models import (
@@ -28,7 +27,8 @@ from hitherto.deliver.http.models import (
 from hitherto.deliver.http.subjects import Administering, Consulting, Reading, Subject, subject_of
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.pages import Page
-from hitherto.store.base import StoredSnapshot
+from hitherto.recipes import book as recipe_book
+from hitherto.store.protocol import StoredSnapshot
 from hitherto.types import Context, Hit, Json
 
 router = APIRouter(tags=["contexts"])

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from hitherto import pages
-from hitherto.assemble.forgetting import Receipt
 from hitherto.deliver.http import paging
 from hitherto.deliver.http.channels import Channels
 from hitherto.deliver.http.models import Name, RetentionChange, Review, given, reply
@@ -21,8 +20,9 @@ from hitherto.deliver.http.subjects import (
     caller_of,
 )
 from hitherto.pages import Page
-from hitherto.store.base import Scrubbed
+from hitherto.privacy.forget import Receipt
 from hitherto.store.journal import Event
+from hitherto.store.protocol import Scrubbed
 from hitherto.types import Memory
 
 router = APIRouter(tags=["custody"])

@@ -5,11 +5,11 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from hitherto.assemble.forgetting import Receipt
 from hitherto.deliver.http.channels import Channels
 from hitherto.deliver.http.models import ForgetRequest, Name, given, reply
 from hitherto.deliver.http.routes.records import SHELVES, Shelf, existing
 from hitherto.deliver.http.subjects import Forgetting, Subject, caller_of
+from hitherto.privacy.forget import Receipt
 
 router = APIRouter(tags=["forgetting"])
 

@@ -14,10 +14,10 @@ from hitherto.deliver.http.channels import Channels
 from hitherto.deliver.http.failures import BrokenRequest
 from hitherto.deliver.http.models import Value
 from hitherto.deliver.http.service import Service
+from hitherto.deliver.untrusted import Raw, mapping
 from hitherto.deliver.voice import Call, signatures
 from hitherto.deliver.voice.signatures import Verdict
 from hitherto.errors import AccessDenied, NotFound
-from hitherto.ingest.raw import Raw, mapping
 from hitherto.types import Json
 
 router = APIRouter(tags=["channels"])

@@ -7,7 +7,7 @@ from fastapi.responses import Response
 
 from hitherto.deliver.http.models import Done, MergeRequest, Name, SeedRequest, SplitRequest, reply
 from hitherto.deliver.http.subjects import Administering, Changing, Reading, Writing
-from hitherto.process.auditing import Audit
+from hitherto.learn.auditing import Audit
 from hitherto.types import Entity, Memory
 from hitherto.work.progress import SessionState
 from hitherto.work.status import Status

@@ -1,0 +1,306 @@
+"""A user's memory as JSON lines, out and in. Every line is one log entry with its own number, so that what is read back is
+what was written: exporting again gives the same bytes.
+
+The first line is a header with the format's version and the user; the last counts the entries, so that a file that was
+cut off is noticed before anything of it is stored.
+"""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from datetime import datetime
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from hitherto.clock import END, EPOCH
+from hitherto.errors import Conflict, InvalidInput
+from hitherto.store import records as nouns
+from hitherto.store.catalog import UserKey
+from hitherto.store.codec import erased_name
+from hitherto.store.protocol import Log, LogEntry, Row, UserStore
+from hitherto.types import Media, Part, Record, StoredTurn, Thinking, ToolCall, ToolReturn
+
+BATCH = 1_000
+
+
+async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
+    """Lines without their line feeds: header, entries in order, footer."""
+    yield nouns.dump({"hitherto": FORMAT, "user": key.user})
+    after, count = 0, 0
+    while entries := await _page(store, after=after):
+        for entry in entries:
+            yield _line(entry)
+        after, count = entries[-1].seq, count + len(entries)
+    yield nouns.dump({"entries": count})
+
+
+async def load(store: UserStore, file: str | Path, *, stems: Callable[[str], Sequence[str]]) -> int:
+    """Checks the whole file, then restores it in batches, indexed by `stems`; how many entries it has.
+
+    Loading it again changes nothing, and what was forgotten here since the file was written stays away. A user who has a log of
+    another origin keeps it: the two cannot be one, for their entries have the same numbers.
+    """
+    path = Path(file)
+    held = await _held(store)
+    count = 0
+    for number, entry in entries(path):
+        _fits(entry, held, where=f"{path.name} line {number}")
+        count += 1
+    batch: list[LogEntry] = []
+    for _, entry in entries(path):
+        if entry.seq not in held.entries and not held.forgot(entry):
+            batch.append(_indexed(entry, stems))
+        if len(batch) == BATCH:
+            await store.restore(batch)
+            batch = []
+    if batch:
+        await store.restore(batch)
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a user's log holds already: each entry by its number, as a digest, and where which id was erased."""
+
+    entries: Mapping[int, bytes]
+    erased: Mapping[str, int]
+    head: int
+
+    def forgot(self, entry: LogEntry) -> bool:
+        return self.erased.get(erased_name(entry.id), 0) > entry.seq
+
+
+async def _held(store: UserStore) -> _Held:
+    entries: dict[int, bytes] = {}
+    erased: dict[str, int] = {}
+    after = 0
+    while found := await _page(store, after=after):
+        entries |= {entry.seq: _digest(entry) for entry in found}
+        erased |= {entry.id: entry.seq for entry in found if entry.op == "erase"}
+        after = found[-1].seq
+    return _Held(entries=entries, erased=erased, head=after)
+
+
+def _fits(entry: LogEntry, held: _Held, *, where: str) -> None:
+    there = held.entries.get(entry.seq)
+    if there == _digest(entry) or (there is None and (entry.seq > held.head or held.forgot(entry))):
+        return
+    raise Conflict(
+        f"{where}: the user has a memory of their own, with another entry {entry.seq}; load it for a user who has none. "
+        "Nothing was loaded"
+    )
+
+
+def _digest(entry: LogEntry) -> bytes:
+    """An entry as it was written: not what ended it later, nor the words that it is found by."""
+    turn = entry.turn and replace(entry.turn, retired=None)
+    row = entry.row and replace(entry.row, retired=None, retired_at=None)
+    return blake2b(_line(replace(entry, turn=turn, row=row)).encode(), digest_size=16).digest()
+
+
+async def _page(store: UserStore, *, after: int) -> tuple[LogEntry, ...]:
+    query = Log(after=after, limit=BATCH)
+    return (await store.read(query))[query]
+
+
+def _line(entry: LogEntry) -> str:
+    values: dict[str, Any] = {"seq": entry.seq, "op": entry.op, "id": entry.id, "at": entry.at}
+    if entry.turn:
+        values["turn"] = asdict(entry.turn)
+    if entry.row:
+        values["row"] = asdict(entry.row)
+    return nouns.dump(values)
+
+
+def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry:
+    """The entry with the words that it is found by; they are not part of the file."""
+    if entry.turn:
+        return replace(entry, stems=tuple(stems(entry.turn.text)))
+    if entry.row and entry.row.noun in nouns.SEARCHABLE and entry.row.text:
+        return replace(entry, stems=tuple(stems(entry.row.text)))
+    return entry
+
+
+# The lines of an export, checked as if a stranger had written them: whatever could not be read again is refused here, with the
+# number of its line, before anything of the file is stored.
+
+FORMAT: Final = 1
+_LARGEST: Final = 2**63 - 1
+_PARTS: Final[Mapping[str, type[Part]]] = {
+    "tool_call": ToolCall,
+    "tool_return": ToolReturn,
+    "thinking": Thinking,
+    "media": Media,
+}
+_PLAIN: Final[Mapping[Any, Any]] = {str: str, int: int, bool: bool, float: int | float}
+_OPS: Final = ("turn", "record", "retire", "erase")
+
+T = TypeVar("T")
+
+
+def user_of(path: Path) -> str | None:
+    """Whose memory the file holds, as its first line says."""
+    found = _header(path).get("user")
+    return found if isinstance(found, str) else None
+
+
+def entries(path: Path) -> Iterator[tuple[int, LogEntry]]:
+    """The file's entries with the numbers of their lines."""
+    _header(path)
+    last, count, footer = 0, 0, None
+    for number, values in _lines(path):
+        where = f"{path.name} line {number}"
+        if number == 1:
+            continue
+        if footer is not None:
+            raise InvalidInput(f"{where}: the file goes on behind its end; nothing was loaded")
+        if "entries" in values:
+            footer = values["entries"]
+            continue
+        entry = _entry(values, where=where)
+        if entry.seq <= last:
+            raise InvalidInput(f"{where}: entry {entry.seq} comes after entry {last}; nothing was loaded")
+        last, count = entry.seq, count + 1
+        yield number, entry
+    if footer != count or type(footer) is not int:
+        raise InvalidInput(f"{path.name} is not complete: {count} entries of {footer}; nothing was loaded")
+
+
+def _header(path: Path) -> Mapping[str, Any]:
+    for _, values in _lines(path):
+        if values.get("hitherto") != FORMAT:
+            raise InvalidInput(f"{path.name} line 1: not an export of this format (expected {FORMAT})")
+        return values
+    raise InvalidInput(f"{path.name} is not complete: it is empty; nothing was loaded")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                found: object = json.loads(line.decode())
+            except (ValueError, RecursionError) as error:
+                raise InvalidInput(f"{path.name} line {number} is not JSON: {error}") from error
+            if not isinstance(found, dict):
+                raise InvalidInput(f"{path.name} line {number} is not an object")
+            yield number, cast(dict[str, Any], found)
+
+
+def _entry(values: Mapping[str, Any], *, where: str) -> LogEntry:
+    try:
+        entry = LogEntry(
+            seq=_int(values["seq"]),
+            op=_one_of(_OPS, values["op"]),
+            id=_text(values["id"]),
+            at=_time(values["at"]),
+            turn=_made(StoredTurn, values["turn"]) if values["op"] == "turn" else None,
+            row=_made(Row, values["row"]) if values["op"] == "record" else None,
+        )
+        _agree(entry)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{where}: not a log entry ({error!r}); nothing was loaded") from error
+    return entry
+
+
+def _agree(entry: LogEntry) -> None:
+    """An entry and what it wrote say the same of it, and what it wrote can be read."""
+    written = entry.turn or entry.row
+    if entry.seq < 1 or not entry.id:
+        raise ValueError("an entry has a number from 1 and an id")
+    if written is not None and ((written.seq, written.id) != (entry.seq, entry.id) or written.version < 1):
+        raise ValueError("the entry and what it wrote have different numbers or ids")
+    if entry.turn is not None and not EPOCH <= entry.turn.at < END:
+        raise ValueError(f"at: {entry.turn.at} is not between 1970 and 7999")
+    if entry.row is not None:
+        if not isinstance(json.loads(entry.row.body), dict):
+            raise TypeError("body: it is not an object")
+        _readable(nouns.record(entry.row))
+
+
+def _readable(record: Record) -> None:
+    """The fields that only this noun has, as its body gave them."""
+    hints = get_type_hints(type(record))
+    for field in fields(record):
+        value, options = getattr(record, field.name), get_args(hints[field.name]) or (hints[field.name],)
+        if value is MISSING:
+            raise ValueError(f"{field.name} is missing")
+        if not all(option in _PLAIN or option is NoneType for option in options):
+            continue
+        if not any(isinstance(value, _PLAIN.get(option, option)) for option in options):
+            raise TypeError(f"{field.name}: {value!r:.40} is of another kind")
+
+
+@cache
+def _readers(cls: type[Any]) -> Mapping[str, Callable[[Any], Any]]:
+    hints = get_type_hints(cls)
+    return {field.name: _reader(hints[field.name]) for field in fields(cls)}
+
+
+def _made(cls: type[T], values: Any) -> T:
+    if not isinstance(values, dict):
+        raise TypeError(f"{values!r:.40} is not an object")
+    found = cast(dict[str, Any], values)
+    return cls(**{name: _read(name, read, found[name]) for name, read in _readers(cls).items()})
+
+
+def _read(name: str, read: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return read(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    if get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
+        [inner] = [_reader(each) for each in get_args(hint) if each is not NoneType]
+        return lambda value: None if value is None else inner(value)
+    if get_origin(hint) is Literal:
+        return lambda value: _one_of(get_args(hint), value)
+    if get_origin(hint) is tuple:
+        each = _text if get_args(hint)[0] is str else _part
+        return lambda value: tuple([each(one) for one in _list(value)])
+    return {int: _int, str: _text, datetime: _time}[hint]
+
+
+def _part(value: Any) -> Part:
+    kind = value["kind"]
+    if kind not in _PARTS:
+        raise ValueError(f"there is no part {kind!r}")
+    return _made(_PARTS[kind], value)
+
+
+def _list(value: Any) -> Sequence[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r:.40} is not a list")
+    return cast(list[Any], value)
+
+
+def _int(value: Any) -> int:
+    if type(value) is not int or abs(value) > _LARGEST:
+        raise TypeError(f"{value!r:.40} is not a whole number of 64 bits")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is not a text")
+    if "\0" in value:
+        raise ValueError("a text holds a NUL character")
+    value.encode()
+    return value
+
+
+def _time(value: Any) -> datetime:
+    found = datetime.fromisoformat(_text(value))
+    if found.tzinfo is None:
+        raise ValueError(f"the time {value!r} has no offset")
+    return found
+
+
+def _one_of(options: Sequence[Any], value: Any) -> Any:
+    if value not in options:
+        raise ValueError(f"{value!r:.40} is none of {', '.join(map(str, options))}")
+    return value

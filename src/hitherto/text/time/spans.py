@@ -1,0 +1,89 @@
+"""What time a text speaks of, in the user's own zone.
+
+Rules over words, because a parser that guesses reads "I may go" as a date, and because recall asks on every
+message: most hold no time word at all and leave at the first check. A time in a message is a hint that boosts,
+never a filter that hides, so a wrong "Monday" costs little and a slow one costs every turn.
+
+All reckoning is by the wall clock of the user's zone (a day is not always 24 hours) and becomes aware at the
+very end; spans counted in hours and minutes from now are reckoned on the time line.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from hitherto.text.time.grammar import Found, Grain, Tense, find
+
+__all__ = ["TimeRange", "due", "ranges"]
+
+_FUTURE: Final = """will 'll shall gonna going plan plans planning let's lets please schedule book remind tomorrow tonight
+next soon upcoming need must should want hope"""
+_PAST: Final = """was were did had went got came saw met said told took made ago yesterday last happened bought left been
+ate gave found started finished began felt ran visited"""
+_FUTURE_WORDS: Final = frozenset(_FUTURE.split())
+_PAST_WORDS: Final = frozenset(_PAST.split())
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """Half-open `[start, end)`, aware; a moment has `start == end`. `text` is what was said, `kind` how exact."""
+
+    start: datetime
+    end: datetime
+    text: str
+    kind: Grain
+
+
+def ranges(text: str, *, now: datetime, zone: str, tense: Tense | None = None) -> list[TimeRange]:
+    """The times a text names, in the order of the text. A bare "Monday" leans to the tense, the text's own if not given."""
+    found = _found(text, now=now, zone=zone, tense=tense or _tense(text))
+    return [_aware(one, now=now, zone=zone) for one in found]
+
+
+def due(text: str, *, now: datetime, zone: str) -> datetime | None:
+    """When something promised in the text should be back on the table: the start of the first time to come.
+
+    A whole day is due in its morning (09:00 by the user's clock), a week or longer on its first morning.
+    """
+    for found in _found(text, now=now, zone=zone, tense="future"):
+        at = found.start
+        if found.before:
+            at = found.end
+        if found.grain in {"day", "week", "month", "year", "range"} and at.hour == 0 and at.minute == 0:
+            at = at + timedelta(hours=9) if not found.before else at
+        moment = _localised(at, zone)
+        if moment > now.astimezone(UTC) - timedelta(minutes=1):
+            return moment
+        later_today = _localised(found.end, zone)
+        if found.grain != "moment" and later_today > now.astimezone(UTC):
+            return now.astimezone(ZoneInfo(zone))
+    return None
+
+
+def _found(text: str, *, now: datetime, zone: str, tense: Tense) -> list[Found]:
+    if now.tzinfo is None:
+        raise ValueError(f"now must be aware, got {now!r}")
+    local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    return find(text, now=local, tense=tense)
+
+
+def _tense(text: str) -> Tense:
+    words = set(text.lower().replace("’", "'").replace("'ll", " 'll").split())
+    if words & _FUTURE_WORDS:
+        return "future"
+    past = words & _PAST_WORDS or any(word.rstrip(".,!?").endswith("ed") and len(word) > 4 for word in words)
+    return "past" if past else "near"
+
+
+def _aware(found: Found, *, now: datetime, zone: str) -> TimeRange:
+    if found.elapsed is not None:
+        moment = (now.astimezone(UTC) + found.elapsed).astimezone(ZoneInfo(zone))
+        return TimeRange(moment, moment, found.text, found.grain)
+    return TimeRange(_localised(found.start, zone), _localised(found.end, zone), found.text, found.grain)
+
+
+def _localised(wall: datetime, zone: str) -> datetime:
+    """The moment the wall clock shows; one skipped by the change to summer time moves on by the gap."""
+    there = ZoneInfo(zone)
+    return wall.replace(tzinfo=there).astimezone(UTC).astimezone(there)
