@@ -20,10 +20,10 @@ from hitherto.store.protocol import (
     TurnsBySeq,
     Window,
 )
+from hitherto.store.sql import queries
 from hitherto.store.sqlite.driver import Bindings, Connection, Cursor, in_memory
 from hitherto.store.sqlite.migrate import migrate, migrations
 from hitherto.store.sqlite.reading import answer
-from hitherto.store.sqlite.sql import queries
 
 HOT: dict[Query[Any], str] = {
     Head(): "",

@@ -6,8 +6,9 @@ from importlib.resources import files
 import pytest
 
 from hitherto.errors import StoreUnavailable
+from hitherto.store.sql import parse, queries
 from hitherto.store.sqlite.driver import require_sound_library
-from hitherto.store.sqlite.sql import parse, queries, under
+from hitherto.store.sqlite.reading import under
 
 FOLDER = files("hitherto.store.sqlite") / "queries"
 FILES = sorted(file.name for file in FOLDER.iterdir() if file.name.endswith(".sql"))
@@ -34,13 +35,13 @@ def _is_used(title: str) -> bool:
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_query_is_used(name: str) -> None:
-    assert [title for title in queries(name.removesuffix(".sql")) if not _is_used(title)] == []
+    assert [title for title in queries("sqlite", name.removesuffix(".sql")) if not _is_used(title)] == []
 
 
 def test_a_query_may_hold_another() -> None:
     assert parse("-- name: a\n-- What.\nx, y\n\n-- name: b\n-- What.\nSELECT {a}\nFROM t WHERE {conditions}\n") == {
         "a": "x, y",
-        "b": "SELECT x, y FROM t WHERE {conditions}",
+        "b": "SELECT x, y\nFROM t WHERE {conditions}",
     }
 
 

@@ -7,11 +7,11 @@ data. Values travel as parameters.
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from itertools import product
 
 from hitherto.store.postgres.layout import USER_TABLES
 from hitherto.store.protocol import ANY, Everything, Scope
+from hitherto.store.sql import all_queries
 
 TURN_COLUMNS = (
     "t.seq, t.place, t.id, t.version, t.role, t.text, t.at, t.recorded_at, t.retired, t.persona, t.lane,"
@@ -75,22 +75,9 @@ def name_of(wanted: Scope) -> str | None:
 
 
 @cache
-def _statements() -> Mapping[str, str]:
-    found: dict[str, str] = {}
-    folder = resources.files("hitherto.store.postgres") / "queries"
-    for item in sorted(folder.iterdir(), key=lambda item: item.name):
-        for part in re.split(r"^-- name: ", item.read_text("utf-8"), flags=re.MULTILINE)[1:]:
-            name, _, body = part.partition("\n")
-            if name in found:
-                raise ValueError(f"two statements are named {name!r}")
-            found[name] = re.sub(r"^--.*\n", "", body, flags=re.MULTILINE).strip()
-    return found
-
-
-@cache
 def statement(name: str, **gaps: str) -> str:
     """The statement of that name with its gaps filled."""
-    text = _statements()[name]
+    text = all_queries("postgres")[name]
     for gap, filling in gaps.items():
         text = text.replace(f"{{{gap}}}", filling)
     return text
@@ -141,7 +128,7 @@ def wiping() -> tuple[str, ...]:
 def every_statement() -> dict[str, str]:
     """Each statement with each combination of fillings, for the lint."""
     found = {f"wiping/{number}": text for number, text in enumerate(wiping())}
-    for name, text in _statements().items():
+    for name, text in all_queries("postgres").items():
         gaps = [gap for gap in GAPS if f"{{{gap}}}" in text]
         for number, fillings in enumerate(product(*(GAPS[gap] for gap in gaps))):
             if "columns" in gaps and (fillings[gaps.index("columns")] is TURN_COLUMNS) != ("from turns t" in text):

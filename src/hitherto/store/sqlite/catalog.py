@@ -18,18 +18,18 @@ from hitherto.errors import Conflict, KeyDestroyed, StoreCorrupt, StoreError
 from hitherto.store.catalog import Document, UserKey
 from hitherto.store.columns import stamp
 from hitherto.store.protocol import Query, TenantDocuments
+from hitherto.store.sql import queries
 from hitherto.store.sqlite.catalogfile import CatalogFile
 from hitherto.store.sqlite.datafile import refuse_plain
 from hitherto.store.sqlite.driver import Connection, Secret, connect
 from hitherto.store.sqlite.failures import translating
 from hitherto.store.sqlite.layout import Layout
 from hitherto.store.sqlite.rows import built
-from hitherto.store.sqlite.sql import queries
 from hitherto.store.sqlite.threads import InThread
 from hitherto.store.sqlite.userfile import identity_of
 
 LOG = logging.getLogger("hitherto.store")
-_CATALOG = queries("catalog")
+_CATALOG = queries("sqlite", "catalog")
 
 
 def _document(row: tuple[Any, ...]) -> Document:

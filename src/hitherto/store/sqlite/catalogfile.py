@@ -4,13 +4,13 @@ from collections.abc import Hashable
 from typing import ClassVar, TypeVar
 
 from hitherto.errors import StoreUnavailable
+from hitherto.store.sql import queries
 from hitherto.store.sqlite.driver import Connection
 from hitherto.store.sqlite.migrate import Kind
 from hitherto.store.sqlite.sharedfile import SharedFile, Work
-from hitherto.store.sqlite.sql import queries
 
 T = TypeVar("T")
-_CATALOG = queries("catalog")
+_CATALOG = queries("sqlite", "catalog")
 OWN = "catalog"
 """Under which name the catalog itself is to be scrubbed; users go by their digests."""
 

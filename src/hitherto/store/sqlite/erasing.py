@@ -2,13 +2,13 @@
 
 from hitherto.store.codec import erased_name
 from hitherto.store.protocol import Erasure
+from hitherto.store.sql import queries
 from hitherto.store.sqlite import traces
 from hitherto.store.sqlite.driver import Connection
 from hitherto.store.sqlite.rows import names
-from hitherto.store.sqlite.sql import queries
 
-_ERASING = queries("erasing")
-_WRITING = queries("writing")
+_ERASING = queries("sqlite", "erasing")
+_WRITING = queries("sqlite", "writing")
 
 
 def erase(connection: Connection, erasure: Erasure, *, head: int, at: int) -> int:

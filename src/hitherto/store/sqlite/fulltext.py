@@ -7,10 +7,10 @@ import numpy as np
 from hitherto.store.bm25 import PLACES, distinct
 from hitherto.store.matches import NOTHING, Matched
 from hitherto.store.protocol import Matches
+from hitherto.store.sql import queries
 from hitherto.store.sqlite.driver import Connection, Value
-from hitherto.store.sqlite.sql import queries
 
-_SEARCH = queries("search")
+_SEARCH = queries("sqlite", "search")
 _SCALE: Final = 10.0**PLACES
 
 

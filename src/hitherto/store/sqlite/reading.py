@@ -5,6 +5,7 @@ Every function runs inside a transaction that its caller has begun.
 
 import json
 from collections.abc import Callable, Iterable
+from functools import cache
 from heapq import merge
 from itertools import islice
 from typing import Any
@@ -49,17 +50,17 @@ from hitherto.store.protocol import (
     Untraced,
     Window,
 )
+from hitherto.store.sql import queries
 from hitherto.store.sqlite import rows
 from hitherto.store.sqlite.driver import Connection, Value
 from hitherto.store.sqlite.fulltext import matches
 from hitherto.store.sqlite.kept import TURNS
-from hitherto.store.sqlite.sql import queries, under
 from hitherto.store.sqlite.traces import traces, untraced
 from hitherto.types import StoredTurn
 
-_TURNS = queries("turns")
-_RECORDS = queries("records")
-_BESIDE = queries("beside")
+_TURNS = queries("sqlite", "turns")
+_RECORDS = queries("sqlite", "records")
+_BESIDE = queries("sqlite", "beside")
 
 _OF_RECORDS = (RecordsById, RecordsByKey, RecordList, RecordsByEntity)
 
@@ -164,6 +165,20 @@ def _listing(query: Window | TurnList, select: str) -> tuple[str, dict[str, Valu
         conditions += ("at < :until",)
         values["until"] = micros(query.until)
     return under(_TURNS[select], query.known is not None, conditions, _order(query)), values
+
+
+@cache
+def under(select: str, known: bool, conditions: tuple[str, ...], order: str) -> str:  # noqa: FBT001 - a cache key
+    """`select` over what is visible and meets the conditions.
+
+    What is visible now is found by the indexes of live versions. What was visible at :known is that, as far as it was
+    written by then, and what ended since; the index of ended versions finds the second part.
+    """
+    visible = (
+        ("retired IS NULL AND seq <= :known", "retired > :known AND seq <= :known") if known else ("retired IS NULL",)
+    )
+    parts = (select.replace("{conditions}", " AND ".join((*conditions, one))) for one in visible)
+    return f"{' UNION ALL '.join(parts)} ORDER BY {order} LIMIT :limit"
 
 
 def _order(query: TurnList) -> str:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from hitherto.clock import micros
 from hitherto.store.protocol import LogEntry
+from hitherto.store.sql import queries
 from hitherto.store.sqlite.driver import Connection
 from hitherto.store.sqlite.erasing import erase_by_hash
-from hitherto.store.sqlite.sql import queries
 from hitherto.store.sqlite.writing import insert_record, insert_turn
 
-_WRITING = queries("writing")
+_WRITING = queries("sqlite", "writing")
 
 
 def restore(connection: Connection, entries: Sequence[LogEntry]) -> None:

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from hitherto.store.sql import queries
 from hitherto.store.sqlite import rows
 from hitherto.store.sqlite.driver import Connection, Value
-from hitherto.store.sqlite.sql import queries
 from hitherto.store.traces import LABELS, Labels, Traced
 
 ROWS: Final = 512
@@ -31,7 +31,7 @@ WIDTH: Final = 2**40
 """More entries than any user's log will have."""
 _SEPARATOR: Final = "\0"
 """In no id: no text that is stored may hold it."""
-_TRACES = queries("traces")
+_TRACES = queries("sqlite", "traces")
 
 
 @dataclass(frozen=True, slots=True)

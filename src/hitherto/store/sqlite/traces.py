@@ -5,12 +5,12 @@ from itertools import islice
 
 from hitherto.clock import micros
 from hitherto.store.protocol import RowDraft, Traces, TurnDraft, Untraced, Vector
+from hitherto.store.sql import queries
 from hitherto.store.sqlite.driver import Connection
-from hitherto.store.sqlite.sql import queries
 from hitherto.store.sqlite.tracepages import Shelf, close_pages, is_time, open_pages, paged, traced
 from hitherto.store.traces import Traced
 
-_TRACES = queries("traces")
+_TRACES = queries("sqlite", "traces")
 _NOBODY = -1
 
 

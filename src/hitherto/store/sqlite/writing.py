@@ -7,14 +7,14 @@ from hitherto.errors import InvalidInput
 from hitherto.store.codec import encode_json, encode_parts
 from hitherto.store.columns import stamp
 from hitherto.store.protocol import Change, Cursor, Row, RowDraft, StoredTurn, TurnDraft, Written
+from hitherto.store.sql import queries
 from hitherto.store.sqlite import traces
 from hitherto.store.sqlite.driver import Connection
 from hitherto.store.sqlite.erasing import erase
 from hitherto.store.sqlite.reading import head
 from hitherto.store.sqlite.rows import names_text
-from hitherto.store.sqlite.sql import queries
 
-_WRITING = queries("writing")
+_WRITING = queries("sqlite", "writing")
 
 
 def apply(connection: Connection, change: Change) -> Written:
