@@ -6,7 +6,6 @@ A request meets, in this order: its id, log line and metrics; its address; the g
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.responses import HTMLResponse
@@ -21,7 +20,8 @@ from hitherto.deliver.http.addresses import Addresses, whole_names
 from hitherto.deliver.http.bodies import Bodies
 from hitherto.deliver.http.buckets import Buckets
 from hitherto.deliver.http.channels import channels
-from hitherto.deliver.http.gate import Doorman, Gate, is_open
+from hitherto.deliver.http.description import describe, operation_id
+from hitherto.deliver.http.gate import Doorman, Gate
 from hitherto.deliver.http.models import Strict
 from hitherto.deliver.http.pressure import Pressure
 from hitherto.deliver.http.requests import Requests
@@ -95,6 +95,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=_life(lifespan),
+        generate_unique_id_function=operation_id,
         dependencies=[Depends(whole_names)],
         responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
     )
@@ -110,7 +111,7 @@ def create_app(
     app.get("/docs", include_in_schema=False)(_reference(app))
     failures.install(app)
     _stack(app, service)
-    _describe_keys(app)
+    describe(app)
     return app
 
 
@@ -147,21 +148,6 @@ def _reference(app: FastAPI) -> Callable[[], HTMLResponse]:
         return HTMLResponse(reference.page(app.openapi()), headers={"Content-Security-Policy": reference.POLICY})
 
     return docs
-
-
-def _describe_keys(app: FastAPI) -> None:
-    """Says in the OpenAPI description which routes need a key: all but the open ones."""
-    made = app.openapi
-
-    def described() -> dict[str, Any]:
-        api = made()
-        api.setdefault("components", {})["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-        for path, methods in api["paths"].items():
-            for route in methods.values():
-                route["security"] = [] if is_open(path) else [{"key": []}]
-        return api
-
-    app.openapi = described
 
 
 def _life(lifespan: Lifespan | None) -> Lifespan:

@@ -233,7 +233,7 @@ class Versions(BaseModel, Generic[T]):
     versions: list[T]
 
 
-class Receipt(BaseModel):
+class Snapshot(BaseModel):
     """A snapshot: what went into a context, and why."""
 
     id: str

@@ -17,8 +17,8 @@ from hitherto.deliver.http.models import (
     ContextRequest,
     Moment,
     Name,
-    Receipt,
     SearchRequest,
+    Snapshot,
     Value,
     Words,
     given,
@@ -56,7 +56,7 @@ async def search(request: Request, body: SearchRequest) -> Response:
     return reply(Page[Hit](items=hits), Page[Hit])
 
 
-@router.get("/v1/users/{user}/snapshots", response_model=Page[Receipt])
+@router.get("/v1/users/{user}/snapshots", response_model=Page[Snapshot])
 async def snapshots(
     subject: Reading,
     before: Annotated[Moment | None, Query(description="Only those taken earlier.")] = None,
@@ -67,7 +67,7 @@ async def snapshots(
     found = await _snapshots(subject, limit=limit + 1, before=before, cursor=cursor)
     page = found[:limit]
     more = pages.pack(micros(page[-1].at), page[-1].id) if len(found) > limit else None
-    return reply(Page[Receipt](items=[_receipt(one) for one in page], next=more), Page[Receipt])
+    return reply(Page[Snapshot](items=[_receipt(one) for one in page], next=more), Page[Snapshot])
 
 
 async def _snapshots(
@@ -83,13 +83,13 @@ async def _snapshots(
     return found[start : start + limit]
 
 
-@router.get("/v1/users/{user}/snapshots/{id}", response_model=Receipt)
+@router.get("/v1/users/{user}/snapshots/{id}", response_model=Snapshot)
 async def snapshot(subject: Reading, id: Name) -> Response:
     """The record of one context: every candidate, in or out, and why."""
     found = await subject.memory.snapshots(user=subject.user, ids=[id])
     if not found:
         raise NotFound
-    return reply(_receipt(found[0]), Receipt)
+    return reply(_receipt(found[0]), Snapshot)
 
 
 @router.get("/v1/users/{user}/snapshots/{id}/replay", response_model=Context)
@@ -158,7 +158,7 @@ async def _named(name: str, memory: Hitherto) -> Recipe | None:
     return next((recipe for recipe in await memory.recipes() if recipe.name == name), None)
 
 
-def _receipt(snapshot: StoredSnapshot) -> Receipt:
-    return Receipt(
+def _receipt(snapshot: StoredSnapshot) -> Snapshot:
+    return Snapshot(
         id=snapshot.id, at=snapshot.at, known=snapshot.known, full=snapshot.full, body=json.loads(snapshot.body)
     )

@@ -15,7 +15,7 @@ router = APIRouter(tags=["forgetting"])
 
 
 @router.delete("/v1/users/{user}", response_model=Receipt)
-async def everything(request: Request, subject: Forgetting) -> Response:
+async def forget_user(request: Request, subject: Forgetting) -> Response:
     """Forgets the user, wholly and for good; a receipt without content."""
     return await _forget(request, subject, everything=True)
 
@@ -27,7 +27,7 @@ async def forget(request: Request, subject: Forgetting, body: ForgetRequest) -> 
 
 
 @router.delete("/v1/users/{user}/turns/{id}", response_model=Receipt)
-async def turn(request: Request, subject: Forgetting, id: Name) -> Response:
+async def forget_turn(request: Request, subject: Forgetting, id: Name) -> Response:
     """Forgets a turn and what was made from it."""
     return await _forget(request, subject, turn=id)
 

@@ -86,7 +86,7 @@ async def turns(
 
 
 @router.get("/v1/users/{user}/turns/{id}", response_model=StoredTurn)
-async def turn(subject: Reading, id: Name) -> Response:
+async def read_turn(subject: Reading, id: Name) -> Response:
     """One turn."""
     found = await subject.memory.turns(user=subject.user, ids=[id])
     if not found:
