@@ -36,7 +36,7 @@ RecordKind = Literal[
 ]
 MemoryType = Literal["PROFILE", "PEOPLE", "PROJECT"]
 Category = Literal["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"]
-EntityType = Literal["person", "org", "place", "project"]
+EntityType = Literal["person", "animal", "org", "place", "project"]
 FactType = Literal["fact", "preference", "relationship", "friction", "habit"]
 MemorySource = Literal["shadow_extraction", "seeded_profile", "curated_fold", "application"]
 Status = Literal["ACTIVE", "ARCHIVED", "QUARANTINED"]
@@ -142,10 +142,18 @@ class StoredTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Words of a turn as they were said: why something is remembered."""
+
+    turn: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """What every remembered thing has; `noun` says what it is.
 
-    `key` names what at most one live version may say; `sources` are turn ids."""
+    `key` names what at most one live version may say; `sources` are turn ids, `quotes` the words in them that say it."""
 
     noun: ClassVar[RecordKind]
 
@@ -169,6 +177,7 @@ class Record:
     recorded_at: datetime | None = None
     retired: int | None = None
     retired_at: datetime | None = None
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,10 +241,11 @@ class Thought(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """A sentence of a summary and the turns it rests on."""
+    """A sentence of a summary, the turns it rests on, and the words in them that say it."""
 
     text: str
     sources: tuple[str, ...]
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from hitherto.types import (
     Part,
     Profile,
     Progress,
+    Quote,
     Record,
     RecordKind,
     Session,
@@ -46,7 +47,9 @@ Entities carry `@name:…` and `@sound:…` for what they are called."""
 
 _KEPT = 256
 """Nouns that are kept made: few, for records are written seldom, and a large cache would grow for hours before it is full."""
-_COMMON = tuple(f.name for f in fields(Record))
+_QUOTES = "quotes"
+"""The one field of every record that stands in its body, where there are any: few nouns have them."""
+_COMMON = tuple(f.name for f in fields(Record) if f.name != _QUOTES)
 _COMMONS = attrgetter(*_COMMON)
 
 
@@ -62,7 +65,7 @@ def dump(value: object) -> str:
 
 def draft(record: Record, *, now: datetime, stems: tuple[str, ...] = (), vector: Vector | None = None) -> RowDraft:
     """The version to write for `record`; its `version` is one more than that of the value it was made from."""
-    extra = {name: getattr(record, name) for name in _extra(type(record))}
+    extra = {name: getattr(record, name) for name in _extra(type(record)) if name != _QUOTES or record.quotes}
     return RowDraft(
         noun=record.noun,
         id=record.id,
@@ -218,6 +221,16 @@ def _converter(hint: Any) -> Callable[[Any], Any] | None:
         return date.fromisoformat
     if get_origin(hint) is tuple:
         if get_args(hint)[0] is Support:
-            return lambda value: tuple(Support(text=s["text"], sources=tuple(s["sources"])) for s in value)
+            return lambda value: tuple(map(_support, value))
+        if get_args(hint)[0] is Quote:
+            return _quotes
         return tuple
     return None
+
+
+def _support(value: Mapping[str, Any]) -> Support:
+    return Support(text=value["text"], sources=tuple(value["sources"]), quotes=_quotes(value.get(_QUOTES, ())))
+
+
+def _quotes(value: Sequence[Mapping[str, str]]) -> tuple[Quote, ...]:
+    return tuple(Quote(turn=quote["turn"], words=quote["words"]) for quote in value)
