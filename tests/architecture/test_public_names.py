@@ -45,7 +45,6 @@ OPTIONAL = {
     "onnxruntime",
     "openai",
     "opentelemetry",
-    "pgvector",
     "prometheus_client",
     "psycopg",
     "pydantic_ai",

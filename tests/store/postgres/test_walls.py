@@ -127,7 +127,7 @@ def test_a_setting_ends_with_its_transaction(database: Database) -> None:
 
 @pytest.fixture
 def ordinary_owner(postgres_admin_url: str, empty_database: str) -> Iterator[str]:
-    """The URL of an empty database whose owner is no superuser: an administrator made roles and extension."""
+    """The URL of an empty database whose owner is no superuser: an administrator made the roles."""
     name = empty_database.rsplit("/", maxsplit=1)[1]
     role = f"owner_{name}"
     with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
@@ -138,8 +138,6 @@ def ordinary_owner(postgres_admin_url: str, empty_database: str) -> Iterator[str
         admin.execute(query(f"grant {APPLICATION}, {SEARCH} to {role} with inherit false, set true"))
         admin.execute(query(f"alter database {name} owner to {role}"))
         host = with_database(postgres_admin_url, name).rsplit("@", maxsplit=1)[1]
-        with psycopg.connect(empty_database, autocommit=True) as inside:
-            inside.execute("create extension vector")
         yield f"postgresql://{role}:owner@{host}"
         admin.execute(query(f"alter database {name} owner to current_user"))
     with psycopg.connect(empty_database, autocommit=True) as inside:

@@ -18,7 +18,7 @@ from hitherto import private
 from hitherto.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import CATALOG_TABLES, USER_TABLES
-from hitherto.store.postgres.migrating import applied
+from hitherto.store.postgres.migrations import applied
 from hitherto.store.postgres.sending import Connection
 
 CONTENTS = "contents.json"

@@ -18,7 +18,7 @@ import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from hitherto.errors import StoreClosed
-from hitherto.store.postgres.faults import RETRIED, clear_errors, settings_of
+from hitherto.store.postgres.failures import RETRIED, clear_errors, settings_of
 from hitherto.store.postgres.layout import SCHEMA
 from hitherto.store.postgres.sending import Connection
 

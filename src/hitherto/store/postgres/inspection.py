@@ -8,7 +8,7 @@ from hitherto.store.postgres.layout import (
     USER_TABLES,
     migrations,
 )
-from hitherto.store.postgres.migrating import newest
+from hitherto.store.postgres.migrations import newest
 from hitherto.store.postgres.sending import Connection
 from hitherto.store.protocol import Health
 
@@ -20,7 +20,6 @@ select
     (select coalesce(sum(pg_total_relation_size(c.oid)), 0)
      from pg_class c where c.relnamespace = '{SCHEMA}'::regnamespace and c.relkind in ('r', 'm')),
     current_setting('synchronous_commit'),
-    (select extversion from pg_extension where extname = 'vector'),
     (select array_agg(c.relname::text)
      from pg_class c
      where c.relnamespace = '{SCHEMA}'::regnamespace and c.relrowsecurity and c.relforcerowsecurity),
@@ -33,15 +32,13 @@ async def inspect(connection: Connection) -> Health:
     cursor = await connection.execute(_FACTS, {"roles": [APPLICATION, SEARCH]})
     row = await cursor.fetchone()
     assert row is not None
-    version, schema, users, size, durable, vector, walled, roles = row
+    version, schema, users, size, durable, walled, roles = row
     problems: list[str] = []
     latest = newest(migrations())["user"]
     if schema != latest:
         problems.append(f"the schema is {schema}, this code knows {latest}")
     if durable == "off":
         problems.append("synchronous_commit is off: turns that were acknowledged can be lost when the server stops")
-    if vector is None:
-        problems.append("the extension vector is missing")
     missing = sorted(set(USER_TABLES) - set(walled or ()))
     if missing:
         problems.append(f"no row-level security on {', '.join(missing)}")
@@ -51,7 +48,7 @@ async def inspect(connection: Connection) -> Health:
     ]
     return Health(
         backend="postgresql",
-        version=f"{version}, pgvector {vector}",
+        version=version,
         schema=schema,
         users=users,
         bytes=int(size),

@@ -19,7 +19,7 @@ SCHEMA = "hitherto"
 APPLICATION = "hitherto_app"
 SEARCH = "hitherto_search"
 PARTITIONS = 8
-COMPLETION: Final = 1
+COMPLETION: Final = 2
 """Raised with every change to what `completion` says: a database that was completed by a lower number is completed again."""
 
 USER_TABLES = (
@@ -51,7 +51,7 @@ _CONTENT = {
     "records": ("words", "text", "key", "sources", "entities", "body"),
     "record_entities": ("ref",),
     "record_sources": ("ref",),
-    "traces": ("speaker", "vector", "near"),
+    "traces": ("speaker", "vector"),
     "cursors": ("error", "body"),
     "snapshots": ("body",),
     "blobs": ("text",),
@@ -62,6 +62,9 @@ _BRANCH = re.compile(r" *-- each partition\n(.*?) *-- end\n", re.DOTALL)
 _MINE = "user_id = (select nullif(current_setting('hitherto.user_id', true), '')::uuid)"
 _MAINTENANCE = "(select current_setting('hitherto.maintenance', true)) = 'on'"
 
+
+# A column of pgvector's type that 0.1.0 made and nothing reads.
+_DROP_NEAR = "alter table traces drop column if exists near"
 
 # Whatever they took and gave: the next ones may take and give something else.
 _DROP_FUNCTIONS = (
@@ -203,7 +206,7 @@ def functions(schema: str = SCHEMA) -> list[str]:
 
 def completion(*, partitioned: bool = True) -> list[str]:
     """All that follows the migrations, in order; safe to repeat."""
-    statements: list[str] = []
+    statements: list[str] = [_DROP_NEAR]
     for table in USER_TABLES:
         statements += partitions(table) if partitioned else []
         statements += [*unsampled(table), *wall(table)]

@@ -42,7 +42,6 @@ def schema(*, shards: int | None = None) -> str:
         f"create schema if not exists {SCHEMA}",
         f"set search_path = {SCHEMA}, public",
         *(["create extension if not exists citus"] if sharded else []),
-        "create extension if not exists vector",
         *(_role(role, login=sharded) for role in (APPLICATION, SEARCH)),
         *([_PASSING_ON] if sharded else []),
         records_table(),

@@ -6,17 +6,14 @@ from hitherto.errors import StoreError
 from hitherto.store import sealed as mark
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import backup as backups
-from hitherto.store.postgres import neighbours, scrubbing
+from hitherto.store.postgres import scrubbing
 from hitherto.store.postgres.catalog import PostgresCatalog
 from hitherto.store.postgres.connections import Connections
-from hitherto.store.postgres.faults import clear_errors
+from hitherto.store.postgres.failures import clear_errors
 from hitherto.store.postgres.inspection import inspect
-from hitherto.store.postgres.migrating import migrate
-from hitherto.store.postgres.neighbours import Vectors
-from hitherto.store.postgres.reading import Person
+from hitherto.store.postgres.migrations import migrate
 from hitherto.store.postgres.sending import Connection
 from hitherto.store.postgres.user import PostgresUserStore
-from hitherto.store.postgres.words import embedder_id
 from hitherto.store.protocol import Health, Scrubbed
 
 POOL_SIZE = 10
@@ -72,14 +69,6 @@ class PostgresStore:
         async with await self._connections.connect() as connection:
             with clear_errors(self._connections.settings):
                 return await backups.save(connection, target, progress=progress)
-
-    async def index_vectors(self, key: UserKey, *, embedder: str) -> None:
-        """An approximate index for `nearest` of one user, whose vectors were brought near before."""
-        vectors = Vectors(Person.of(key).id, embedder_id(embedder))
-        async with await self._connections.connect() as connection:
-            with clear_errors(self._connections.settings):
-                await connection.execute("set statement_timeout = 0")
-                await neighbours.build(connection, vectors)
 
     async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
         async with await self._connections.connect() as connection:

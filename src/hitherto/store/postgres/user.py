@@ -14,16 +14,12 @@ import psycopg
 
 from hitherto.errors import StoreUnavailable
 from hitherto.store.catalog import UserKey
-from hitherto.store.matches import Match
-from hitherto.store.postgres import neighbours
 from hitherto.store.postgres.connections import Connections
 from hitherto.store.postgres.layout import APPLICATION
-from hitherto.store.postgres.neighbours import Decode, Vectors
 from hitherto.store.postgres.reading import Batch, Person, Statement
 from hitherto.store.postgres.rows import Fetched
 from hitherto.store.postgres.sending import Connection, send
 from hitherto.store.postgres.statements import statement, wiping
-from hitherto.store.postgres.words import embedder_id
 from hitherto.store.postgres.writing import Locked, Plan, Present, asks_presence, plan, plan_restore
 from hitherto.store.protocol import NOTHING, Answers, Change, Decide, LogEntry, Query, Written
 
@@ -89,33 +85,6 @@ class PostgresUserStore:
             await send(connection, [*self._begun(_WRITE), self._ask("lock_head"), *erasing, *gone, _COMMIT])
 
         await self._connections.persist(work)
-
-    async def bring_near(self, *, embedder: str, decode: Decode) -> int:
-        """Copies the user's vectors to pgvector's type, in small transactions; how many were copied."""
-        vectors = Vectors(self._person.id, embedder_id(embedder))
-
-        async def work(connection: Connection) -> int:
-            await send(connection, self._begun(_WRITE))
-            count = await neighbours.fill(connection, vectors, decode)
-            await send(connection, [_COMMIT])
-            return count
-
-        total = 0
-        while count := await self._connections.persist(work):
-            total += count
-        return total
-
-    async def nearest(self, vector: Sequence[float], *, embedder: str, limit: int) -> tuple[Match, ...]:
-        """The entries whose vectors are closest, best first, among those brought near; `score` is their cosine."""
-        vectors = Vectors(self._person.id, embedder_id(embedder))
-
-        async def work(connection: Connection) -> tuple[Match, ...]:
-            await send(connection, self._begun(_READ))
-            found = await (await neighbours.nearest(connection, vectors, vector, limit=limit)).fetchall()
-            await send(connection, [_COMMIT])
-            return neighbours.ranked(found)
-
-        return await self._connections.persist(work)
 
     def _ask(self, name: str, /, **values: Any) -> Statement:
         return Statement(statement(name), {"user": self._person.id, **values})

@@ -41,7 +41,7 @@ select %(user)s, %(embedder)s, t.seq, t.place, 'turn', t.id, t.at, t.role, t.per
     %(vector)s
 from turns t
 where t.user_id = %(user)s and t.seq = %(seq)s
-on conflict (user_id, embedder, seq) do update set vector = excluded.vector, near = null
+on conflict (user_id, embedder, seq) do update set vector = excluded.vector
 
 -- name: trace_record
 -- The vector of a record version, if there is one; replaces another of the same embedder.
@@ -49,7 +49,7 @@ insert into traces (user_id, embedder, seq, place, noun, id, at, persona, lane, 
 select %(user)s, %(embedder)s, r.seq, r.seq, r.noun, r.id, r.at, r.persona, r.lane, %(vector)s
 from records r
 where r.user_id = %(user)s and r.seq = %(seq)s
-on conflict (user_id, embedder, seq) do update set vector = excluded.vector, near = null
+on conflict (user_id, embedder, seq) do update set vector = excluded.vector
 
 -- name: erase_turn_traces
 delete from traces v
@@ -60,15 +60,3 @@ where v.user_id = %(user)s
 delete from traces v
 where v.user_id = %(user)s
     and v.seq in (select t.seq from records t where t.user_id = %(user)s and t.id = any (%(ids)s::text[]))
-
--- name: distant
--- The next vectors of one embedder that are not yet of pgvector's type.
-select t.seq, t.vector
-from traces t
-where t.user_id = %(user)s and t.embedder = %(embedder)s and t.near is null
-order by t.seq
-limit %(limit)s
-
--- name: bring_near
-update traces t set near = %(near)s::halfvec
-where t.user_id = %(user)s and t.embedder = %(embedder)s and t.seq = %(seq)s

@@ -122,8 +122,7 @@ create table endings (
 create index endings_by_id on endings (user_id, id);
 
 -- Embeddings as the embedder wrote them, with what ranking needs beside them, so that loading them reads nothing else.
--- `embedder` is the hash of its name. `near` is filled for one user on demand, when their rows are so many that a search
--- inside the database is worth an index.
+-- `embedder` is the hash of its name.
 create table traces (
     user_id uuid not null,
     embedder uuid not null,
@@ -138,7 +137,6 @@ create table traces (
     session text collate "C",
     speaker text,
     vector bytea not null,
-    near halfvec,
     primary key (user_id, embedder, seq)
 ) partition by hash (user_id);
 alter table traces alter column vector set storage external;

@@ -20,7 +20,6 @@ from hitherto.store.postgres.layout import APPLICATION, KINDS, SCHEMA, SEARCH, M
 from hitherto.store.postgres.sending import Connection
 
 OLDEST_SERVER = 16
-OLDEST_VECTOR = (0, 7)
 _COMPLETION = "completion"
 _LOCK = 0x7265636F6C6C  # "recoll": the same number in every process
 _ATTEMPTS = 8
@@ -35,22 +34,10 @@ _RACES = (
 )
 
 
-def require_server(version: int, vector: str | None, available: str | None) -> None:
-    """Refuses a server that is too old or lacks pgvector; `vector` is its installed version, `available` the
-    newest."""
+def require_server(version: int) -> None:
+    """Refuses a server that is too old."""
     if version // 10_000 < OLDEST_SERVER:
         raise StoreUnavailable(f"PostgreSQL {version // 10_000} is too old: Hitherto needs {OLDEST_SERVER} or newer")
-    found = vector or available
-    if found is None:
-        raise StoreUnavailable(
-            "the PostgreSQL server has no pgvector: install the extension (the package is named like"
-            " postgresql-18-pgvector) and try again"
-        )
-    if tuple(int(part) for part in found.split(".")[:2]) < OLDEST_VECTOR:
-        raise StoreUnavailable(
-            f"pgvector {found} is too old: Hitherto needs {'.'.join(map(str, OLDEST_VECTOR))} or newer"
-            " (ALTER EXTENSION vector UPDATE)"
-        )
 
 
 Numbers = Mapping[str, int]
@@ -74,7 +61,7 @@ async def migrate(connection: Connection, *, steps: Sequence[Migration] | None =
     """Applies what is missing. A schema newer than this code is refused untouched."""
     steps = layout.migrations() if steps is None else steps
     wanted = newest(steps) | {_COMPLETION: layout.COMPLETION}
-    await _check_server(connection)
+    require_server(connection.info.server_version)
     for attempt in range(_ATTEMPTS):
         found = await _recorded(connection)
         refuse_newer(found, wanted)
@@ -89,7 +76,7 @@ async def migrate(connection: Connection, *, steps: Sequence[Migration] | None =
         except errors.InsufficientPrivilege as error:
             raise StoreError(
                 f"the PostgreSQL role may not prepare the database ({error.diag.message_primary}). It must be allowed"
-                f" to create a schema, the extension vector and the roles {APPLICATION} and {SEARCH}; or let an"
+                f" to create a schema and the roles {APPLICATION} and {SEARCH}; or let an"
                 " administrator create these and grant both roles to it"
             ) from error
 
@@ -110,14 +97,6 @@ async def _recorded(connection: Connection) -> dict[str, int]:
     return numbers
 
 
-async def _check_server(connection: Connection) -> None:
-    cursor = await connection.execute(
-        "select installed_version, default_version from pg_available_extensions where name = 'vector'"
-    )
-    installed, available = await cursor.fetchone() or (None, None)
-    require_server(connection.info.server_version, installed, available)
-
-
 async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
     async with connection.transaction():
         await connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -128,7 +107,6 @@ async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
         missing = [step for step in steps if step.number > found[step.kind]]
         if not missing and found[_COMPLETION] == layout.COMPLETION:
             return
-        await connection.execute("create extension if not exists vector")
         for role in (APPLICATION, SEARCH):
             await _ensure_role(connection, role)
         for step in missing:
