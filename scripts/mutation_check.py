@@ -84,21 +84,21 @@ MUTATIONS = (
     ),
     Mutation(
         "the rewrite of the file after erasing",
-        "src/hitherto/store/sqlite/driver.py",
+        "src/hitherto/store/sqlite/connections.py",
         r'    connection\.execute\("VACUUM"\)\n',
         "",
         [f"{BYTES}::test_erasing_leaves_no_byte"],
     ),
     Mutation(
         "emptying the log after erasing",
-        "src/hitherto/store/sqlite/driver.py",
+        "src/hitherto/store/sqlite/connections.py",
         r'(connection\.execute\("VACUUM"\)\n    return )truncate_log\(connection\)',
         r"\1True",
         [f"{BYTES}::test_erasing_leaves_no_byte"],
     ),
     Mutation(
         "overwriting of what is deleted (secure_delete)",
-        "src/hitherto/store/sqlite/driver.py",
+        "src/hitherto/store/sqlite/connections.py",
         r"PRAGMA secure_delete = ON;",
         "PRAGMA secure_delete = OFF;",
         [f"{BYTES}::test_what_routine_removes_is_overwritten"],
@@ -113,7 +113,7 @@ MUTATIONS = (
     ),
     Mutation(
         "scrubbing of the catalog when a link is removed",
-        "src/hitherto/store/sqlite/catalogfile.py",
+        "src/hitherto/store/sqlite/catalog.py",
         r"        self\.finish_own_scrub\(\)\n        return done",
         "        return done",
         ["tests/promises/test_forgetting.py::test_a_users_name_links_and_settings_leave_no_byte"],
@@ -135,7 +135,7 @@ MUTATIONS = (
     Mutation("row-level security (PostgreSQL)", *NO_WALL, ["tests/store/postgres/test_walls.py"]),
     Mutation(
         "a sync at every commit",
-        "src/hitherto/store/sqlite/driver.py",
+        "src/hitherto/store/sqlite/connections.py",
         r"PRAGMA synchronous = FULL;",
         "PRAGMA synchronous = NORMAL;",
         ["tests/faults/test_f02_power_loss.py::test_no_acknowledged_turn_is_lost_when_the_power_fails"],

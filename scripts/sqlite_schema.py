@@ -4,8 +4,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import get_args
 
-from hitherto.store.sqlite.driver import in_memory
-from hitherto.store.sqlite.migrate import Kind, migrate, migrations
+from hitherto.store.sqlite.connections import in_memory
+from hitherto.store.sqlite.migrations import Kind, migrate, migrations
 
 FOLDER = Path(__file__).parents[1] / "src/hitherto/store/sqlite/schema"
 KINDS: tuple[Kind, ...] = get_args(Kind)

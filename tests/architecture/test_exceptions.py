@@ -14,7 +14,7 @@ BROAD = {"Exception", "BaseException"}
 ALLOWED: dict[str, str] = {
     "src/hitherto/deliver/http/requests.py": "the edge of the service: whatever it was, the client gets an answer",
     "src/hitherto/recall/embed/checked.py": "an application's own embedder may raise anything; it becomes one named error",
-    "src/hitherto/store/sqlite/attempt.py": "hands whatever a thread raised to the caller who waits in another",
+    "src/hitherto/store/sqlite/threads.py": "hands whatever a thread raised to the caller who waits in another",
 }
 
 

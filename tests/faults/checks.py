@@ -6,7 +6,7 @@ from pathlib import Path
 from hitherto.errors import StoreError
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Log, TurnList
-from hitherto.store.sqlite.driver import connect
+from hitherto.store.sqlite.connections import connect
 from hitherto.store.sqlite.layout import Layout
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.types import StoredTurn

@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Change, Cursor, Erasure, Lease, Note, StoredSnapshot, Vector
-from hitherto.store.sqlite.driver import Connection, connect
+from hitherto.store.sqlite.connections import Connection, connect
 from hitherto.store.sqlite.layout import Layout
-from hitherto.store.sqlite.migrate import newest
+from hitherto.store.sqlite.migrations import newest
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import moment, put, row_draft, turn_draft
 from hitherto.types import ToolCall

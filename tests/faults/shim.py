@@ -8,7 +8,7 @@ from typing import Any, Literal
 import apsw
 import pytest
 
-from hitherto.store.sqlite import driver
+from hitherto.store.sqlite import connections
 
 BELOW = "cksmvfs"
 Operation = Literal["write", "truncate", "sync"]
@@ -67,10 +67,10 @@ class _Vfs(apsw.VFS):
 @contextmanager
 def watching(watcher: Watcher) -> Generator[None]:
     """The store's connections that are opened inside go through the watcher."""
-    driver.load_checksums()
+    connections.load_checksums()
     vfs = _Vfs(watcher)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "VFS", "watched")
+        patch.setattr(connections, "VFS", "watched")
         try:
             yield
         finally:

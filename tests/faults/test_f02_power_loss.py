@@ -13,7 +13,7 @@ import pytest
 
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Change, Erasure
-from hitherto.store.sqlite import driver
+from hitherto.store.sqlite import connections
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
@@ -91,9 +91,11 @@ async def _losses(folder: Path, chance: random.Random) -> Loss:
 @pytest.fixture(autouse=True)
 def _small_log(monkeypatch: pytest.MonkeyPatch) -> None:
     """A log that is copied into the file every few commits, so that crashes fall into that as well."""
-    settings = driver.CONNECTION_SETTINGS.replace(f"wal_autocheckpoint = {driver.WAL_PAGES}", "wal_autocheckpoint = 40")
-    assert settings != driver.CONNECTION_SETTINGS
-    monkeypatch.setattr(driver, "CONNECTION_SETTINGS", settings)
+    settings = connections.CONNECTION_SETTINGS.replace(
+        f"wal_autocheckpoint = {connections.WAL_PAGES}", "wal_autocheckpoint = 40"
+    )
+    assert settings != connections.CONNECTION_SETTINGS
+    monkeypatch.setattr(connections, "CONNECTION_SETTINGS", settings)
 
 
 @pytest.mark.promise("F2", tries=CRASHES)
@@ -104,9 +106,9 @@ async def test_no_acknowledged_turn_is_lost_when_the_power_fails(fast_folder: Pa
 
 @pytest.mark.promise("F2", tries=CRASHES, control=True)
 async def test_the_crashes_bite(fast_folder: Path, rng: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = driver.CONNECTION_SETTINGS.replace("synchronous = FULL", "synchronous = NORMAL")
-    assert settings != driver.CONNECTION_SETTINGS
-    monkeypatch.setattr(driver, "CONNECTION_SETTINGS", settings)
+    settings = connections.CONNECTION_SETTINGS.replace("synchronous = FULL", "synchronous = NORMAL")
+    assert settings != connections.CONNECTION_SETTINGS
+    monkeypatch.setattr(connections, "CONNECTION_SETTINGS", settings)
     loss = await _losses(fast_folder, rng)
     assert loss.lost
     assert loss.damaged == []

@@ -36,7 +36,7 @@ from hitherto.store.protocol import (
     Vector,
     Window,
 )
-from hitherto.store.sqlite import driver
+from hitherto.store.sqlite import connections
 from hitherto.store.sqlite.backup import put_back
 from hitherto.store.sqlite.layout import Layout, companions_of
 from hitherto.store.sqlite.store import SqliteStore
@@ -187,7 +187,7 @@ async def test_damage_is_an_error_and_never_another_answer(fast_folder: Path, rn
 async def test_without_checksums_it_would_be_another_answer(
     fast_folder: Path, rng: random.Random, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "VFS", driver.load_checksums())
+    monkeypatch.setattr(connections, "VFS", connections.load_checksums())
     images = await _images(fast_folder, rng)
     for _ in range(CASES):
         with TemporaryDirectory(dir=fast_folder) as folder:

@@ -11,9 +11,9 @@ import pytest
 from hitherto.errors import SchemaMismatch
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Change, Head
-from hitherto.store.sqlite.driver import connect
+from hitherto.store.sqlite.connections import connect
 from hitherto.store.sqlite.layout import Layout
-from hitherto.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of
+from hitherto.store.sqlite.migrations import Migration, migrate, migrations, newest, schema_of
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import turn_draft
 from hitherto.testing.drafts import put

@@ -13,8 +13,8 @@ from hitherto.recall.traits import Traits, pack
 from hitherto.recall.vectors import unit
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Answers, Change, Traces, Vector
-from hitherto.store.sqlite.driver import in_memory
-from hitherto.store.sqlite.migrate import migrate, migrations
+from hitherto.store.sqlite.connections import in_memory
+from hitherto.store.sqlite.migrations import migrate, migrations
 from hitherto.store.sqlite.reading import answer
 from hitherto.store.sqlite.writing import apply
 from hitherto.store.traces import Trace, Traced

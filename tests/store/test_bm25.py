@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hitherto.store.bm25 import distinct, score
-from hitherto.store.sqlite.driver import in_memory
+from hitherto.store.sqlite.connections import in_memory
 from tests.effort import count
 
 stem = st.sampled_from([f"w{n}" for n in range(9)])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hitherto.deliver.cli import doctor
-from hitherto.store.sqlite import driver
+from hitherto.store.sqlite import connections
 from tests.deliver.cli.running import ANA, ROOT, CommandLine, one_line
 from tests.redis_server import RedisServer
 
@@ -180,7 +180,7 @@ def test_data_of_a_newer_version_is_refused(writer: CommandLine, tmp_path: Path)
     kept = tmp_path / "kept"
     shutil.copytree(writer.data, kept)
     for file in writer.data.rglob("*.db"):
-        with closing(driver.connect(file)) as connection:  # as a newer version would, with a checksum of each page
+        with closing(connections.connect(file)) as connection:  # as a newer version would, with a checksum of each page
             connection.pragma("user_version", 9999)
     outcome = writer("record", "hello", *ANA)
     assert (outcome.code, one_line(outcome.err)) == (1, True)

@@ -167,7 +167,7 @@ async def test_the_sharded_schema_is_the_same_schema(empty_database: str) -> Non
 
 
 def test_both_stores_number_and_name_migrations_alike() -> None:
-    from hitherto.store.sqlite.migrate import migrations as embedded
+    from hitherto.store.sqlite.migrations import migrations as embedded
 
     ours = {(step.kind, step.number, step.name) for step in layout.migrations()}
     theirs = {(kind, step.number, step.name) for kind in layout.KINDS for step in embedded(kind)}

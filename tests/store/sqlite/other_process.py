@@ -12,7 +12,7 @@ from typing import Any
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Change, TurnList
 from hitherto.store.sqlite.layout import Layout, lock_of
-from hitherto.store.sqlite.sidecar import Sidecar
+from hitherto.store.sqlite.sharedfile import Sidecar
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import put, turn_draft
 

@@ -6,7 +6,7 @@ import pytest
 
 from hitherto.errors import StoreCorrupt
 from hitherto.store.protocol import Change, Erasure, TurnList, UserKey
-from hitherto.store.sqlite.driver import no_secret
+from hitherto.store.sqlite.connections import no_secret
 from hitherto.store.sqlite.layout import Layout
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import moment, put, turn_draft

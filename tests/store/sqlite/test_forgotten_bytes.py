@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from hitherto.store.protocol import Change, Erasure, Note, StoredSnapshot, UserKey, Vector
-from hitherto.store.sqlite import datafile, driver, sharedfile, traces
-from hitherto.store.sqlite.driver import Connection
-from hitherto.store.sqlite.migrate import Kind, Migration, migrations
+from hitherto.store.sqlite import connections, datafile, sharedfile
+from hitherto.store.sqlite import tracepages as traces
+from hitherto.store.sqlite.connections import Connection
+from hitherto.store.sqlite.migrations import Kind, Migration, migrations
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.effort import count
@@ -120,13 +121,13 @@ async def test_a_page_that_stays_shut_is_noticed(fast_folder: Path, monkeypatch:
 
 
 def _without_secure_delete(patch: pytest.MonkeyPatch) -> None:
-    settings = driver.CONNECTION_SETTINGS.replace("secure_delete = ON", "secure_delete = OFF")
-    assert settings != driver.CONNECTION_SETTINGS
-    patch.setattr(driver, "CONNECTION_SETTINGS", settings)
+    settings = connections.CONNECTION_SETTINGS.replace("secure_delete = ON", "secure_delete = OFF")
+    assert settings != connections.CONNECTION_SETTINGS
+    patch.setattr(connections, "CONNECTION_SETTINGS", settings)
 
 
 def _without_rewrite(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(sharedfile, "scrub", driver.truncate_log)
+    patch.setattr(sharedfile, "scrub", connections.truncate_log)
 
 
 def _without_emptying_the_log(patch: pytest.MonkeyPatch) -> None:

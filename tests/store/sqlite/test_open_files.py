@@ -22,8 +22,8 @@ from hitherto.store.protocol import (
     UserKey,
     Window,
 )
-from hitherto.store.sqlite import driver, sharedfile
-from hitherto.store.sqlite.catalogfile import CatalogFile
+from hitherto.store.sqlite import connections, sharedfile
+from hitherto.store.sqlite.catalog import CatalogFile
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import put, turn_draft
 from hitherto.testing.drafts import moment
@@ -116,7 +116,7 @@ async def test_a_catalog_that_fails_fails_nobodys_read(tmp_path: Path, monkeypat
     await put(user, Change(turns=(turn_draft("t0", "tea"),)))
     head, persona = Head(), TenantDocuments(kind="persona", names=("max",))
     assert (await user.read(head, persona))[persona] == ()
-    with closing(driver.connect(tmp_path / "catalog.db")) as other:
+    with closing(connections.connect(tmp_path / "catalog.db")) as other:
         other.execute("DROP TABLE documents")
     found = await user.read(head, persona)
     assert found[head] == 1

@@ -21,8 +21,8 @@ from hitherto.store.protocol import (
     Window,
 )
 from hitherto.store.sql import queries
-from hitherto.store.sqlite.driver import Bindings, Connection, Cursor, in_memory
-from hitherto.store.sqlite.migrate import migrate, migrations
+from hitherto.store.sqlite.connections import Bindings, Connection, Cursor, in_memory
+from hitherto.store.sqlite.migrations import migrate, migrations
 from hitherto.store.sqlite.reading import answer
 
 HOT: dict[Query[Any], str] = {
@@ -87,7 +87,7 @@ def test_documents_are_found_by_their_names_and_by_whom_they_are_about(name: str
             "before": "9",
             "limit": 5,
         }
-        found = connection.execute(f"EXPLAIN QUERY PLAN {queries('catalog')[name]}", values)
+        found = connection.execute(f"EXPLAIN QUERY PLAN {queries('sqlite', 'catalog')[name]}", values)
         plan = [row[3] for row in found]
     assert any(step.startswith("SEARCH") and by in step for step in plan), plan
     assert not any("TEMP B-TREE" in step for step in plan), plan

@@ -11,7 +11,7 @@ import pytest
 
 from hitherto.store.catalog import UserKey
 from hitherto.store.sqlite import sharedfile
-from hitherto.store.sqlite.driver import Connection
+from hitherto.store.sqlite.connections import Connection
 from hitherto.store.sqlite.userfile import UserFile
 
 

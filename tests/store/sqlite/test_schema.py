@@ -9,9 +9,9 @@ import pytest
 
 from hitherto.errors import SchemaMismatch, StoreCorrupt
 from hitherto.store.protocol import Change, Head, UserKey
-from hitherto.store.sqlite.driver import CACHE_KIB, WAL_PAGES, connect, in_memory
+from hitherto.store.sqlite.connections import CACHE_KIB, WAL_PAGES, connect, in_memory
 from hitherto.store.sqlite.layout import Layout, companions_of
-from hitherto.store.sqlite.migrate import Migration, migrate, migrations, newest, schema_of
+from hitherto.store.sqlite.migrations import Migration, migrate, migrations, newest, schema_of
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import put, turn_draft
 from scripts.sqlite_schema import FOLDER, KINDS, schema

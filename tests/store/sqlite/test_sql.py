@@ -7,7 +7,7 @@ import pytest
 
 from hitherto.errors import StoreUnavailable
 from hitherto.store.sql import parse, queries
-from hitherto.store.sqlite.driver import require_sound_library
+from hitherto.store.sqlite.connections import require_sound_library
 from hitherto.store.sqlite.reading import under
 
 FOLDER = files("hitherto.store.sqlite") / "queries"

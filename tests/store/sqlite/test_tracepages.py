@@ -10,9 +10,9 @@ import pytest
 from hitherto.clock import micros
 from hitherto.errors import StoreCorrupt
 from hitherto.store.protocol import Change, Erasure, Traces, TurnDraft, Untraced, Vector
-from hitherto.store.sqlite import traces
-from hitherto.store.sqlite.driver import Connection, in_memory
-from hitherto.store.sqlite.migrate import migrate, migrations
+from hitherto.store.sqlite import tracepages as traces
+from hitherto.store.sqlite.connections import Connection, in_memory
+from hitherto.store.sqlite.migrations import migrate, migrations
 from hitherto.store.sqlite.tracepages import LOOSE, ROWS, WIDTH
 from hitherto.store.sqlite.writing import apply
 from hitherto.store.traces import Trace

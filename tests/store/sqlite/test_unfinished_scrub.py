@@ -9,7 +9,7 @@ import pytest
 from hitherto.errors import StoreFull, StoreUnavailable
 from hitherto.store.protocol import Change, Erasure, Head, UserKey
 from hitherto.store.sqlite import sharedfile, store
-from hitherto.store.sqlite.catalogfile import CatalogFile
+from hitherto.store.sqlite.catalog import CatalogFile
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import moment, put, turn_draft
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hitherto.errors import InvalidInput, KeyDestroyed, StoreCorrupt, StoreUnavailable
+from hitherto.store.sqlite.connections import Connection, Secret, connect, no_secret, truncate_log
 from hitherto.store.sqlite.datafile import put_in_place, refuse_plain, remove
-from hitherto.store.sqlite.driver import Connection, Secret, connect, no_secret, truncate_log
 from hitherto.store.sqlite.failures import translating
 from hitherto.store.sqlite.layout import Layout, lock_of, make_folder, sync_folder
-from hitherto.store.sqlite.sidecar import Sidecar
+from hitherto.store.sqlite.sharedfile import Sidecar
 from hitherto.store.sqlite.threads import InThread, Threads
 
 Progress = Callable[[int, int], None]

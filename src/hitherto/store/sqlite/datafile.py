@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from hitherto.errors import StoreCorrupt, StoreUnavailable
-from hitherto.store.sqlite.driver import Connection, close, connect, copy_log, truncate_log
+from hitherto.store.sqlite.connections import Connection, close, connect, copy_log, truncate_log
 from hitherto.store.sqlite.layout import companions_of, sync_folder
-from hitherto.store.sqlite.migrate import Kind, migrate, migrations, newest, refuse_newer, schema_of
+from hitherto.store.sqlite.migrations import Kind, migrate, migrations, newest, refuse_newer, schema_of
 
 _PLAIN: Final = b"SQLite format 3\0"
 _CATALOG_CACHE_KIB: Final = 256

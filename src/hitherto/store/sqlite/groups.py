@@ -14,10 +14,9 @@ from typing import Any, Protocol, TypeVar
 
 from hitherto.errors import StoreClosed, StoreError, StoreUnavailable
 from hitherto.store.catalog import UserKey
-from hitherto.store.sqlite.attempt import Failed, attempt
-from hitherto.store.sqlite.driver import Connection
+from hitherto.store.sqlite.connections import Connection
 from hitherto.store.sqlite.sharedfile import Work
-from hitherto.store.sqlite.threads import Threads
+from hitherto.store.sqlite.threads import Failed, Threads, attempt
 
 T = TypeVar("T")
 

@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from heapq import merge
 from itertools import islice
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from hitherto.clock import micros
+from hitherto.store.bm25 import PLACES, distinct
 from hitherto.store.codec import erased_name
 from hitherto.store.columns import ending_entry, lease
+from hitherto.store.matches import NOTHING, Matched
 from hitherto.store.protocol import (
     Answers,
     Blobs,
@@ -52,15 +56,15 @@ from hitherto.store.protocol import (
 )
 from hitherto.store.sql import queries
 from hitherto.store.sqlite import rows
-from hitherto.store.sqlite.driver import Connection, Value
-from hitherto.store.sqlite.fulltext import matches
+from hitherto.store.sqlite.connections import Connection, Value
 from hitherto.store.sqlite.kept import TURNS
-from hitherto.store.sqlite.traces import traces, untraced
+from hitherto.store.sqlite.tracepages import traces, untraced
 from hitherto.types import StoredTurn
 
 _TURNS = queries("sqlite", "turns")
 _RECORDS = queries("sqlite", "records")
 _BESIDE = queries("sqlite", "beside")
+_SEARCH = queries("sqlite", "search")
 
 _OF_RECORDS = (RecordsById, RecordsByKey, RecordList, RecordsByEntity)
 
@@ -70,6 +74,7 @@ _FEW = 256
 LATEST = 2**62
 """Later than any log entry, and than any moment: "whatever is there now"."""
 _LAST_CHARACTER = "\U0010ffff"
+_SCALE: Final = 10.0**PLACES
 
 
 def answer(connection: Connection, asked: Iterable[Query[Any]]) -> Answers:
@@ -332,6 +337,25 @@ def _erased(connection: Connection, query: Erased) -> frozenset[str]:
     return frozenset(names[name] for (name,) in found)
 
 
+# --- full text, by FTS5's own BM25 -----------------------------------------------------------------------------------
+
+
+def _matches(connection: Connection, query: Matches) -> Matched:
+    if not query.stems:
+        return NOTHING
+    values: dict[str, Value] = {"stems": " OR ".join(map(_quoted, distinct(query.stems))), "scale": _SCALE}
+    found: str | None = connection.execute(_SEARCH[f"{query.target}s"], values).get
+    if not found:
+        return NOTHING
+    numbers = np.fromstring(found, dtype=np.int64, sep=" ")
+    return Matched(numbers[::2], numbers[1::2] / _SCALE)
+
+
+def _quoted(stem: str) -> str:
+    """A stem as an FTS5 string, in which nothing but the quotation mark means anything."""
+    return '"' + stem.replace('"', '""') + '"'
+
+
 _ANSWERS: dict[type[Query[Any]], Callable[[Connection, Any], Any]] = {
     Head: head,
     Window: _window,
@@ -344,7 +368,7 @@ _ANSWERS: dict[type[Query[Any]], Callable[[Connection, Any], Any]] = {
     RecordList: _record_list,
     RecordsByEntity: _records_by_entity,
     RecordsBySource: _records_by_source,
-    Matches: matches,
+    Matches: _matches,
     Traces: traces,
     Untraced: untraced,
     Log: _log,

@@ -12,21 +12,17 @@ from typing import Any, Final
 from hitherto.errors import StoreError, StoreUnavailable
 from hitherto.store.catalog import Document, UserKey
 from hitherto.store.protocol import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, TenantDocuments, Written
-from hitherto.store.sqlite import driver
-from hitherto.store.sqlite.attempt import Failed, attempt
+from hitherto.store.sqlite import connections
 from hitherto.store.sqlite.backup import Copy
-from hitherto.store.sqlite.catalog import SqliteCatalog
-from hitherto.store.sqlite.catalogfile import OWN, CatalogFile
-from hitherto.store.sqlite.driver import Connection, Secret, no_secret
+from hitherto.store.sqlite.catalog import OWN, CatalogFile, SqliteCatalog
+from hitherto.store.sqlite.connections import Connection, Secret, no_secret
 from hitherto.store.sqlite.groups import Done, Groups, Job, commit
 from hitherto.store.sqlite.layout import Layout, companions_of
-from hitherto.store.sqlite.migrate import migrate, migrations, newest
-from hitherto.store.sqlite.openfiles import OpenFiles
+from hitherto.store.sqlite.migrations import migrate, migrations, newest
 from hitherto.store.sqlite.reading import answer, answer_again, few
-from hitherto.store.sqlite.restoring import restore
-from hitherto.store.sqlite.threads import Threads
-from hitherto.store.sqlite.userfile import SharedUserFile, UserFile
-from hitherto.store.sqlite.writing import apply
+from hitherto.store.sqlite.threads import Failed, Threads, attempt
+from hitherto.store.sqlite.userfile import OpenFiles, SharedUserFile, UserFile
+from hitherto.store.sqlite.writing import apply, restore
 
 OPEN_FILES = 64
 """User files open at once; each takes up to six descriptors."""
@@ -73,7 +69,7 @@ class SqliteStore:
         return self._catalog
 
     async def open(self) -> None:
-        driver.require_sound_library(driver.version())
+        connections.require_sound_library(connections.version())
         self._writers.start()
         await self._writers.run(self._open)
 
@@ -144,7 +140,7 @@ class SqliteStore:
         problems += [f"users/{digest}: bytes of what was erased are left" for digest in tuple(self._owed)]
         return Health(
             backend="sqlite",
-            version=driver.version(),
+            version=connections.version(),
             schema=newest("user"),
             users=len(paths),
             bytes=sum(sizes),
@@ -283,7 +279,7 @@ class Nobody:
     def answer(self, queries: Sequence[Query[Any]]) -> Answers:
         with self._lock:
             if self._connection is None:
-                self._connection = driver.in_memory()
+                self._connection = connections.in_memory()
                 migrate(self._connection, migrations("user"))
             return answer(self._connection, queries)
 

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from hitherto.errors import StoreClosed
@@ -47,3 +48,21 @@ class Threads:
     def close(self) -> None:
         """Waits for what has begun."""
         self._executor.shutdown()
+
+
+# Errors as values: what fails in the thread that writes belongs to a caller who waits in another.
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What was raised instead of a result."""
+
+    error: Exception
+
+
+def attempt(work: Callable[[], T]) -> T | Failed:
+    """The result, or whatever was raised: nothing may end a thread on whose results others wait."""
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 - handed on to where it belongs, whatever it is
+        return Failed(error)

@@ -1,20 +1,21 @@
 """A change, applied inside the transaction that its caller has begun."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from hitherto.clock import micros
 from hitherto.errors import InvalidInput
-from hitherto.store.codec import encode_json, encode_parts
+from hitherto.store.codec import encode_json, encode_parts, erased_name
 from hitherto.store.columns import stamp
-from hitherto.store.protocol import Change, Cursor, Row, RowDraft, StoredTurn, TurnDraft, Written
+from hitherto.store.protocol import Change, Cursor, Erasure, LogEntry, Row, RowDraft, StoredTurn, TurnDraft, Written
 from hitherto.store.sql import queries
-from hitherto.store.sqlite import traces
-from hitherto.store.sqlite.driver import Connection
-from hitherto.store.sqlite.erasing import erase
+from hitherto.store.sqlite import tracepages
+from hitherto.store.sqlite.connections import Connection
 from hitherto.store.sqlite.reading import head
-from hitherto.store.sqlite.rows import names_text
+from hitherto.store.sqlite.rows import names, names_text
 
 _WRITING = queries("sqlite", "writing")
+_ERASING = queries("sqlite", "erasing")
 
 
 def apply(connection: Connection, change: Change) -> Written:
@@ -30,7 +31,7 @@ def apply(connection: Connection, change: Change) -> Written:
         seq += 1
         _write_record(connection, draft, seq)
         records.append(seq)
-    traces.tidy(connection, before=before, head=seq)
+    tracepages.tidy(connection, before=before, head=seq)
     for name in change.retire:
         seq += retire(connection, name, seq=seq + 1, at=_ended_at(change))
     if change.erase is not None:
@@ -50,7 +51,7 @@ def _write_turn(connection: Connection, draft: TurnDraft, seq: int) -> None:
     connection.execute(_WRITING["end_turn"], {"seq": seq, "id": draft.id}).fetchall()
     insert_turn(connection, draft, seq=seq, place=place, retired=None, stems=draft.stems)
     if draft.vector is not None:
-        traces.add_turn(connection, draft, seq=seq, place=place, vector=draft.vector)
+        tracepages.add_turn(connection, draft, seq=seq, place=place, vector=draft.vector)
 
 
 def _write_record(connection: Connection, draft: RowDraft, seq: int) -> None:
@@ -58,7 +59,7 @@ def _write_record(connection: Connection, draft: RowDraft, seq: int) -> None:
     connection.execute(_WRITING["end_record"], ended).fetchall()
     insert_record(connection, draft, seq=seq, retired=None, retired_at=None, stems=draft.stems)
     if draft.vector is not None:
-        traces.add_record(connection, draft, seq=seq, vector=draft.vector)
+        tracepages.add_record(connection, draft, seq=seq, vector=draft.vector)
 
 
 def insert_turn(
@@ -163,7 +164,7 @@ def retire(connection: Connection, name: str, *, seq: int, at: int) -> int:
 
 def _write_beside(connection: Connection, change: Change) -> None:
     """What a change writes beside the log."""
-    traces.add_later(connection, change.vectors)
+    tracepages.add_later(connection, change.vectors)
     connection.executemany(_WRITING["cursor"], map(_cursor_row, change.cursors))
     if change.lease is not None:
         lease = change.lease
@@ -179,3 +180,83 @@ def _write_beside(connection: Connection, change: Change) -> None:
 def _cursor_row(cursor: Cursor) -> tuple[str, int, int | None, int, str | None, int, str]:
     due, body = stamp(cursor.due), encode_json(cursor.body)
     return cursor.step, cursor.position, due, cursor.attempts, cursor.error, int(cursor.parked), body
+
+
+# Erasing: rows, words, vectors and links go; the log keeps that something went, by the hash of its id.
+
+
+def erase(connection: Connection, erasure: Erasure, *, head: int, at: int) -> int:
+    """Removes all this for good; the log's head after it."""
+    gone: list[int] = []
+    for names_, remove in ((erasure.turns, _erase_turn), (erasure.records, _erase_record)):
+        for name in names_:
+            if seqs := remove(connection, name, before=head + 1):
+                gone += seqs
+                head += 1
+                connection.execute(_WRITING["ending"], (head, "erase", erased_name(name), at))
+    tracepages.erase(connection, gone)
+    for query, names_ in (("snapshot", erasure.snapshots), ("blob", erasure.blobs), ("note", erasure.notes)):
+        connection.executemany(_ERASING[query], [(name,) for name in names_])
+    return head
+
+
+def _erase_turn(connection: Connection, name: str, *, before: int) -> list[int]:
+    """Removes every version of a turn that was written before an entry, but for their vectors; which these were."""
+    versions = connection.execute(_ERASING["turn_versions"], {"id": name, "before": before}).fetchall()
+    for seq, stems in versions:
+        if stems:
+            connection.execute(_ERASING["turn_words"], (seq, stems))
+        connection.execute(_ERASING["turn"], (seq,))
+    if versions:
+        connection.execute(_ERASING["retirements"], {"id": name, "before": before})
+    return [seq for seq, _ in versions]
+
+
+def _erase_record(connection: Connection, name: str, *, before: int) -> list[int]:
+    """Removes every version of a record that was written before an entry, but for their vectors; which these were."""
+    versions = connection.execute(_ERASING["record_versions"], {"id": name, "before": before}).fetchall()
+    for seq, stems, sources, entities in versions:
+        connection.executemany(_ERASING["source"], [(turn, seq) for turn in names(sources)])
+        connection.executemany(_ERASING["entity"], [(ref, seq) for ref in names(entities)])
+        if stems:
+            connection.execute(_ERASING["record_words"], (seq, stems))
+        connection.execute(_ERASING["record"], (seq,))
+    if versions:
+        connection.execute(_ERASING["retirements"], {"id": name, "before": before})
+    return [seq for seq, *_ in versions]
+
+
+def erase_by_hash(connection: Connection, name: str, *, before: int) -> None:
+    """Removes what an erasure elsewhere removed there: whatever id has that hash."""
+    for query, remove in (("turn_ids", _erase_turn), ("record_ids", _erase_record)):
+        for (candidate,) in connection.execute(_ERASING[query], {"before": before}).fetchall():
+            if erased_name(candidate) == name:
+                tracepages.erase(connection, remove(connection, candidate, before=before))
+
+
+# Log entries written as they are, with their own numbers: how a copy or an import comes in.
+
+
+def restore(connection: Connection, entries: Sequence[LogEntry]) -> None:
+    """Adds the entries that are not there yet, and ends what they ended."""
+    for entry in entries:
+        if not connection.execute(_WRITING["is_written"], {"seq": entry.seq}).get:
+            _restore(connection, entry)
+
+
+def _restore(connection: Connection, entry: LogEntry) -> None:
+    ended = {"seq": entry.seq, "id": entry.id, "at": micros(entry.at)}
+    turn, row = entry.turn, entry.row
+    if entry.op in ("turn", "retire"):
+        connection.execute(_WRITING["end_turn_before"], ended)
+    if entry.op in ("record", "retire"):
+        connection.execute(_WRITING["end_record_before"], ended)
+    if turn is not None:
+        insert_turn(connection, turn, seq=turn.seq, place=turn.place, retired=turn.retired, stems=entry.stems)
+    elif row is not None:
+        ended_at = row.retired_at
+        insert_record(connection, row, seq=row.seq, retired=row.retired, retired_at=ended_at, stems=entry.stems)
+    else:
+        if entry.op == "erase":
+            erase_by_hash(connection, entry.id, before=entry.seq)
+        connection.execute(_WRITING["ending"], (entry.seq, entry.op, entry.id, ended["at"]))

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Literal
 
 from hitherto.errors import SchemaMismatch
-from hitherto.store.sqlite.driver import Connection, roll_back
+from hitherto.store.sqlite.connections import Connection, roll_back
 
 Kind = Literal["user", "catalog"]
 _RECORDS = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL) STRICT"
