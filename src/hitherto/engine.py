@@ -16,10 +16,11 @@ from typing import Any, Self, cast
 
 from hitherto import coordination
 from hitherto import store as stores
-from hitherto.assemble import gather, personas, prefix, using
+from hitherto.assemble import gather, personas
 from hitherto.assemble import replay as replaying
+from hitherto.assemble import snapshot as snapshots
 from hitherto.assemble.assemble import assemble
-from hitherto.assemble.diff import Difference, diff
+from hitherto.assemble.diff import Difference, Prefixes, diff
 from hitherto.assemble.replay import Trial
 from hitherto.clock import Clock, bound, instant, system_clock
 from hitherto.custody import Custody
@@ -34,8 +35,9 @@ from hitherto.ingest.record import Indexer
 from hitherto.learn import thoughts, wiring
 from hitherto.learn.resuming import resume
 from hitherto.recall.embed import Embedder, open_embedder
+from hitherto.recall.found import Search
 from hitherto.recall.rerank import Reranker, open_reranker
-from hitherto.recall.searching import Recaller, Search
+from hitherto.recall.search import Recaller
 from hitherto.recipes import book as recipe_book
 from hitherto.recipes import saved as saved_recipes
 from hitherto.recipes.model import Recipe
@@ -121,7 +123,7 @@ class Hitherto(Custody):
         self._works = work
         self._background = AsyncExitStack()
         self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
-        self._prefixes = prefix.Prefixes(self._coordination)
+        self._prefixes = Prefixes(self._coordination)
         self._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=self._tenant)
         self._flushing: set[asyncio.Task[None]] = set()
 
@@ -501,7 +503,7 @@ class Hitherto(Custody):
         if not named:
             return None
         await self.flush()
-        return await using.marks(self._user(user), named, now=self._clock())
+        return await snapshots.marks(self._user(user), named, now=self._clock())
 
     def _behind(self, work: Coroutine[Any, Any, None]) -> None:
         """Does something behind the answer."""

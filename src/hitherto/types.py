@@ -14,8 +14,6 @@ from typing import ClassVar, Literal
 
 from typing_extensions import TypeAliasType
 
-from hitherto.late import late
-
 Json = TypeAliasType("Json", "bool | int | float | str | list[Json] | dict[str, Json] | None")
 
 Role = Literal["user", "assistant", "tool", "system"]
@@ -401,7 +399,6 @@ class Item:
     reason: str = ""
 
 
-@late("items", "snapshot", "prefix_hash", "sections", "kept")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What the model should see. `history` is the turns before the message; `messages` ends with the message itself."""

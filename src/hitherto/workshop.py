@@ -16,7 +16,7 @@ from hitherto.learn import auditing, embed, seeding, who, wiring
 from hitherto.learn.auditing import Audit
 from hitherto.learn.services import Receipts, Services, Vectors
 from hitherto.learn.steps import STEPS
-from hitherto.recall.searching import Recaller
+from hitherto.recall.search import Recaller
 from hitherto.recipes.model import Recipe
 from hitherto.shelves import Shelves
 from hitherto.store.protocol import Store, UserKey

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hitherto.assemble.assemble import assemble
-from hitherto.assemble.assembled import Assembled
 from hitherto.assemble.material import Material
+from hitherto.assemble.receipt import Assembled
 from hitherto.assemble.render import Block, blocks
 from hitherto.recipes.book import load
 from hitherto.recipes.model import Recipe

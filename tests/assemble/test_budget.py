@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hitherto.assemble.assembled import Assembled
+from hitherto.assemble import personas
 from hitherto.assemble.material import Material
-from hitherto.assemble.persona import check_persona
+from hitherto.assemble.receipt import Assembled
 from hitherto.errors import ImpossibleBudget, PersonaTooLarge
 from hitherto.recipes.book import load, names, parse
 from hitherto.recipes.model import Recipe
@@ -277,13 +277,15 @@ def _lines(context: Assembled) -> list[list[Any]]:
 @pytest.mark.req("R0.9")
 def test_a_persona_over_its_cap_is_an_error_where_it_is_defined() -> None:
     recipe = load("companion")
-    check_persona(replace(PERSONA, text=words(1100, "persona")), recipe, O200K)
-    with pytest.raises(PersonaTooLarge, match="1200"):
-        check_persona(replace(PERSONA, text=words(1300, "persona")), recipe, O200K)
-    with pytest.raises(PersonaTooLarge, match="persona and boundaries"):
-        check_persona(replace(PERSONA, text=words(700, "persona"), boundaries=words(700, "bounds")), recipe, O200K)
-    with pytest.raises(PersonaTooLarge, match="500 for 'style'"):
-        check_persona(replace(PERSONA, style=words(700, "style")), recipe, O200K)
+    personas.check(replace(PERSONA, text=words(1100, "persona")), recipe=recipe, tokenizer=O200K)
+    too_long = {
+        "1200": replace(PERSONA, text=words(1300, "persona")),
+        "persona and boundaries": replace(PERSONA, text=words(700, "persona"), boundaries=words(700, "bounds")),
+        "500 for 'style'": replace(PERSONA, style=words(700, "style")),
+    }
+    for said, persona in too_long.items():
+        with pytest.raises(PersonaTooLarge, match=said):
+            personas.check(persona, recipe=recipe, tokenizer=O200K)
 
 
 def test_a_persona_that_is_over_its_cap_all_the_same_stays_whole_and_is_warned_about() -> None:

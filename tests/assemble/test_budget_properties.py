@@ -9,11 +9,11 @@ from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
 from hitherto.assemble.assemble import assemble
-from hitherto.assemble.assembled import Assembled
-from hitherto.assemble.candidate import Desk
+from hitherto.assemble.candidates import Desk
+from hitherto.assemble.draft import table
 from hitherto.assemble.material import Material
+from hitherto.assemble.receipt import Assembled
 from hitherto.assemble.snapshot import rebuilt, taken
-from hitherto.assemble.table import table
 from hitherto.errors import ImpossibleBudget
 from hitherto.recipes.book import load, names
 from hitherto.recipes.model import Recipe

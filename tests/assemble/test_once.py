@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hitherto.assemble.once import fingerprint
+from hitherto.assemble.candidates import fingerprint
 from tests.assemble.build import left_out, made, material, memory, recalled, shown, turn, turns
 
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hitherto.assemble.sections.situation import daypart, filled, span, spoken_date
+from hitherto.assemble.sections.situation import daypart, span, spoken_date
 from hitherto.recipes.book import parse
-from tests.assemble.build import NOW, block, everything, made, memory, recalled
+from tests.assemble.build import block, everything, made, memory, recalled
 
 
 @pytest.mark.req("R0.8", "R2.10")
@@ -52,17 +52,9 @@ def test_a_date_is_day_month_date_year() -> None:
 
 
 @pytest.mark.req("R0.12")
-def test_a_deferred_situation_is_filled_at_delivery_and_nothing_else_is_touched() -> None:
+def test_a_deferred_situation_leaves_its_times_to_be_filled_in() -> None:
     recipe = parse('extends = "companion-voice"\nname = "cached"\n[situation]\ndeferred = true')
     context = made(recipe, everything(recalled=recalled(memory("m", "she types {now} and {since} a lot"))))
     assert "Current time: {now}" in block(context, "SITUATION").lines
     assert "Last session: {since} ago" in block(context, "SITUATION").lines
-    later = NOW + timedelta(hours=2)
-    system = filled(context.system, now=later, last_interaction=NOW, zone="Europe/Berlin")
-    assert "Current time: 2026-03-02T20:05:00+01:00\n" in system
-    assert "Last session: 2 hours ago\n" in system
-    assert "she types {now} and {since} a lot" in system
-
-
-def test_a_text_without_a_situation_is_left_alone() -> None:
-    assert filled("{now}", now=NOW, last_interaction=None, zone="UTC") == "{now}"
+    assert "she types {now} and {since} a lot" in context.system

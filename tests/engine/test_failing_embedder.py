@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hitherto import Hitherto, Turn
-from hitherto.recall import searching
+from hitherto.recall import search as searching
 from hitherto.recall.embed.base import Purpose
 from hitherto.recall.embed.static import static_embedder
 from hitherto.recall.vectors import Vectors

@@ -6,7 +6,7 @@ import pytest
 
 from hitherto import Hitherto, Turn
 from hitherto.errors import StoreUnavailable
-from hitherto.recall.searching import UserRecall
+from hitherto.recall.search import UserRecall
 from hitherto.store.catalog import UserKey
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.recall.blends import Candidate, blended, boosted, by_lane, decay
+from hitherto.recall.rank import Candidate, blended, boosted, by_lane, decay
 
 
 @pytest.mark.req("R2.5")

@@ -6,8 +6,8 @@ import pytest
 pytest.importorskip("onnxruntime", reason="the [onnx] extra is not installed")
 pytest.importorskip("tokenizers", reason="the [onnx] extra is not installed")
 
-from hitherto.recall.crossencoder import CARRIER, CrossEncoder, cross_encoder
 from hitherto.recall.embed.onnx import carried_by
+from hitherto.recall.rerank import CARRIER, CrossEncoder, cross_encoder
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.recall.related import MOST, related
+from hitherto.recall.query import MOST, related
 from hitherto.text.analyser import stems
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from hitherto.recall.standing import standing
+from hitherto.recall.traits import standing
 
 
 @pytest.mark.parametrize(

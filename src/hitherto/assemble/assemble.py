@@ -8,14 +8,11 @@ what leaves here fits.
 from collections.abc import Collection
 from typing import Final
 
-from hitherto.assemble.assembled import Assembled
 from hitherto.assemble.budget import Share, Shelf, share
-from hitherto.assemble.candidate import Candidate, Desk
-from hitherto.assemble.draft import Choice, drafted
+from hitherto.assemble.candidates import Candidate, Claim, Desk, duplicates
+from hitherto.assemble.draft import Choice, Table, drafted, table
 from hitherto.assemble.material import Material
-from hitherto.assemble.once import Claim, duplicates
-from hitherto.assemble.receipt import assembled
-from hitherto.assemble.table import Table, table
+from hitherto.assemble.receipt import Assembled, assembled
 from hitherto.errors import ImpossibleBudget
 from hitherto.recipes.model import Recipe
 from hitherto.recipes.titles import UNTRIMMED, SectionId

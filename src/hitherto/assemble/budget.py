@@ -9,7 +9,7 @@ that fails only has to come back with less room.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hitherto.assemble.candidate import Candidate
+from hitherto.assemble.candidates import Candidate
 from hitherto.assemble.history import Past, Plan
 from hitherto.errors import ImpossibleBudget
 from hitherto.recipes.model import Recipe

@@ -1,21 +1,216 @@
-"""A choice written out: the system text in its pieces, the chat messages, and what they cost as they will be
-sent.
+"""What wants to be in a context, and a choice among it written out: the system text in its pieces, the chat messages, and
+what they cost as they will be sent.
+
+Sections stand in the recipe's order, entries under their headings, cards on one line. The text is made of pieces, each an
+item's or the renderer's own, so that a snapshot can name the items and hold nothing else. Every entry is whole lines that
+begin with a sign of the renderer; the o200k and cl100k vocabularies never join across such a line feed, so the tokens of the
+pieces add up to those of the text.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import groupby
+from typing import Final, NamedTuple
 
-from hitherto.assemble.assembled import Piece
 from hitherto.assemble.budget import Share
-from hitherto.assemble.candidate import Candidate
-from hitherto.assemble.earlier import earlier
+from hitherto.assemble.candidates import Candidate, Desk
 from hitherto.assemble.exchange import Exchange, message_tokens, messages, transcript
-from hitherto.assemble.layout import Entry, pieces
-from hitherto.assemble.shorten import shorten
-from hitherto.assemble.table import Table
-from hitherto.recipes.titles import UNTRIMMED, SectionId
-from hitherto.tokens import MESSAGE, REQUEST
+from hitherto.assemble.history import Past, Quoted, earlier, quoted_reply
+from hitherto.assemble.render import name_in_title, shorten
+from hitherto.assemble.sections import SECTIONS
+from hitherto.assemble.sections.memories import EPISODES, USER_FACTS
+from hitherto.recipes.model import Recipe
+from hitherto.recipes.titles import HEADINGS, UNTRIMMED, SectionId
+from hitherto.safety.visible import visible
+from hitherto.tokens import MESSAGE, REQUEST, Tokenizer
 from hitherto.types import Json
+
+
+class Piece(NamedTuple):
+    """A stretch of text in a prompt: an item's, by its number, or (None) the renderer's own."""
+
+    text: str
+    item: int | None = None
+
+
+HEADING_ORDER: Final = (USER_FACTS, EPISODES)
+"""Headings that stand in this order, whatever their entries rank; others follow as they come."""
+
+
+class Entry(NamedTuple):
+    """A candidate that is shown: its number and its text as it is shown, perhaps shortened."""
+
+    number: int
+    text: str
+    heading: str = ""
+    card: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands before and after a section's entries, and its tokens."""
+
+    opening: str
+    closing: str
+    tokens: int
+
+
+def frames(recipe: Recipe, persona: str, tokenizer: Tokenizer) -> dict[SectionId, Frame]:
+    """The frame of every section; `persona` is the name as titles show it."""
+    titles, leads = recipe.titles, recipe.leads
+    return {s: _frame(s, titles.get(s), leads.get(s), persona, tokenizer) for s in recipe.order}
+
+
+@lru_cache(maxsize=1024)
+def _frame(section: SectionId, title: str | None, lead: str | None, persona: str, tokenizer: Tokenizer) -> Frame:
+    """A section's markers, or the plain title of a trusted one."""
+    heading = HEADINGS[section]
+    if title is not None:
+        heading = replace(heading, title=title)
+    above = f"{lead}\n" if lead else ""
+    if heading.trusted:
+        opening, closing = above + (f"{heading.title}\n" if heading.title else ""), ""
+    else:
+        inside = f"{heading.lead}\n" if heading.lead else ""
+        opening, closing = f"{above}{heading.opened(persona)}\n{inside}", f"{heading.closed(persona)}\n\n"
+    return Frame(opening, closing, tokenizer.count(opening) + tokenizer.count(closing))
+
+
+def pieces(section: SectionId, entries: Sequence[Entry], around: Frame) -> Iterator[Piece]:
+    """One section with these entries, none for a section that has nothing to show."""
+    if not entries:
+        return
+    if HEADINGS[section].trusted:
+        if around.opening:
+            yield Piece(around.opening)
+        for shown in entries:
+            yield Piece(shown.text, shown.number)
+            yield Piece("\n\n")
+        return
+    yield Piece(around.opening)
+    for heading, under in groupby(sorted(entries, key=_place(entries)), key=lambda shown: shown.heading):
+        if heading:
+            yield Piece(f"{heading}\n")
+        yield from _lines(under)
+    yield Piece(around.closing)
+
+
+def _place(entries: Sequence[Entry]) -> "_Place":
+    return _Place({heading: place for place, heading in reversed(list(enumerate(shown.heading for shown in entries)))})
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Sorts by heading: known ones in their own order, others as they first appear, entries without one first
+    of all.
+    """
+
+    first: Mapping[str, int]
+
+    def __call__(self, shown: Entry) -> tuple[int, int]:
+        if not shown.heading:
+            return (0, 0)
+        return (
+            (1, HEADING_ORDER.index(shown.heading))
+            if shown.heading in HEADING_ORDER
+            else (2, self.first[shown.heading])
+        )
+
+
+def _lines(entries: Iterator[Entry]) -> Iterator[Piece]:
+    for card, facts in groupby(entries, key=lambda shown: shown.card):
+        for place, shown in enumerate(facts):
+            if card:
+                # The reference names someone, so it is the first fact's and is forgotten with it.
+                yield Piece(card, shown.number) if place == 0 else Piece("; ")
+            yield Piece(shown.text, shown.number)
+            if not card:
+                yield Piece("\n")
+        if card:
+            yield Piece("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What wants in, numbered: first the candidates, then the turns of the window, the message, the quoted
+    reply.
+    """
+
+    desk: Desk
+    candidates: tuple[Candidate, ...]
+    past: Past
+    quoted: Quoted | None
+    message: str
+    message_tokens: int
+    frames: Mapping[SectionId, Frame]
+    spent: Mapping[str, int]
+    """What each group's untrimmed sections take."""
+    outside: int
+    """Tokens of the message and the wrapping, which come out of the history's budget."""
+    fixed: int
+    """Tokens of all that no budget may take away."""
+
+    def turn_number(self, place: int) -> int:
+        return len(self.candidates) + place
+
+    @property
+    def message_number(self) -> int:
+        return len(self.candidates) + len(self.past.shown)
+
+    @property
+    def quoted_number(self) -> int:
+        return self.message_number + 1
+
+    @property
+    def earlier_number(self) -> int:
+        return self.message_number + (2 if self.quoted else 1)
+
+    @property
+    def transcript(self) -> bool:
+        return self.desk.recipe.history.delivery == "transcript"
+
+
+def table(desk: Desk) -> Table:
+    """Gathers what the recipe names from the material."""
+    recipe, material, count = desk.recipe, desk.material, desk.tokenizer.count
+    persona = name_in_title(material.persona.name)
+    around = frames(recipe, persona, desk.tokenizer)
+    candidates = tuple(candidate for section in recipe.order for candidate in SECTIONS[section](desk))
+    past = Past(desk, empty=recipe.history.delivery == "moments")
+    reply = quoted_reply(desk)
+    message = visible(material.message)
+    tokens = MESSAGE + count(message)
+
+    spent: dict[str, int] = dict.fromkeys(recipe.groups, 0)
+    fixed = 0
+    opened: set[SectionId] = set()
+    for candidate in candidates:
+        section = candidate.section
+        if section in UNTRIMMED:
+            cost = candidate.tokens + (0 if section in opened else around[section].tokens)
+            opened.add(section)
+            fixed += cost
+            if section in recipe.group_of:
+                spent[recipe.group_of[section]] += cost
+    notice = sum(candidate.tokens for candidate in candidates if candidate.section == "notice")
+    outside = REQUEST + MESSAGE + notice + tokens + (reply.tokens if reply else 0)
+    if recipe.history.delivery == "transcript":
+        outside += around["working"].tokens
+    if recipe.tail:
+        outside += MESSAGE
+    return Table(
+        desk=desk,
+        candidates=candidates,
+        past=past,
+        quoted=reply,
+        message=message,
+        message_tokens=tokens,
+        frames=around,
+        spent=spent,
+        outside=outside,
+        fixed=fixed - notice + outside,
+    )
 
 
 @dataclass(frozen=True, slots=True)

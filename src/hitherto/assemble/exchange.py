@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from hitherto.assemble.candidate import Desk
-from hitherto.assemble.render import bounded, indented, safe
-from hitherto.assemble.shorten import LEAST, shorten
+from hitherto.assemble.candidates import Desk
+from hitherto.assemble.render import LEAST, bounded, indented, safe, shorten
 from hitherto.safety.visible import visible
 from hitherto.tokens import CALL, MESSAGE, Tokenizer
 from hitherto.types import Json, Media, StoredTurn, ToolCall, ToolReturn

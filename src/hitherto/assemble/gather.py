@@ -17,14 +17,15 @@ from hitherto import ids as keys
 from hitherto.assemble import personas, select
 from hitherto.assemble.material import Material
 from hitherto.assemble.personas import Resolved
-from hitherto.assemble.reaching import Beyond, beyond, reached
+from hitherto.assemble.select import Beyond, beyond, reached
 from hitherto.errors import NotFound, StoreError
 from hitherto.ingest import focus, sessions
 from hitherto.ingest.short import is_short
 from hitherto.ingest.slots import is_question
 from hitherto.recall import naming
-from hitherto.recall.blends import Boosts, Shares
-from hitherto.recall.searching import Ahead, Blending, Search, UserRecall
+from hitherto.recall.found import Blending, Search
+from hitherto.recall.rank import Boosts, Shares
+from hitherto.recall.search import Ahead, UserRecall
 from hitherto.recipes.model import Recipe
 from hitherto.safety.quarantine import Verdicts
 from hitherto.store import records as nouns

@@ -3,6 +3,9 @@
 The newest turns come first in worth. A window that fits is shown whole. One that does not is shortened before
 it is dropped: long older turns to a limit each, then the oldest go, and the recipe's minimum of turns is
 never dropped: their tools' output is shortened, then the longest of their texts, the newest last of all.
+
+What the message answers is a labelled message of its own, never mixed into the user's words. When the first and the newest
+turns are shown and what lies between is not, the rolling summary says it best; without one, the turns' own beginnings do.
 """
 
 from collections.abc import Sequence
@@ -10,10 +13,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from hitherto.assemble.candidate import Desk
-from hitherto.assemble.exchange import Exchange, Leftover, exchanges, shortened
+from hitherto.assemble.candidates import Candidate, Desk
+from hitherto.assemble.exchange import LONGEST, Exchange, Leftover, exchanges, shortened
 from hitherto.assemble.material import Material
-from hitherto.assemble.shorten import level
+from hitherto.assemble.render import bounded, indented, level, safe, shorten
+from hitherto.clock import local
+from hitherto.tokens import MESSAGE
 from hitherto.types import StoredTurn
 
 _LEAST_TOOL: Final = 8
@@ -221,3 +226,74 @@ def _within(exchange: Exchange, limit: int) -> Cut:
     if exchange.uses and text < _LEAST_TOOL:
         return Cut(max(1, limit - exchange.around), 0)
     return Cut(max(1, text), tool)
+
+
+QUOTED: Final = "QUOTED REPLY"
+FOCUS: Final = "MESSAGE REFERRED TO"
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """The block, in the pieces before, of and after the quoted text, and its tokens as a message."""
+
+    turn: StoredTurn
+    before: str
+    text: str
+    after: str
+    tokens: int
+
+    @property
+    def content(self) -> str:
+        return self.before + self.text + self.after
+
+
+def quoted_reply(desk: Desk) -> Quoted | None:
+    """The reply's target; without one, the focus anchor if the window does not reach back to it."""
+    material = desk.material
+    turn, title = material.quoted, QUOTED
+    if turn is None:
+        anchor = material.anchor
+        if anchor is None or any(anchor.id == seen.id for seen in material.window):
+            return None
+        turn, title = anchor, FOCUS
+    when = local(turn.at, material.profile.zone).isoformat(sep=" ", timespec="minutes")[:16]
+    text = shorten(indented(safe(bounded(turn.text, LONGEST))), desk.quoted, desk.tokenizer)
+    before, after = f"[{title}]\n{desk.speaker(turn)} ({when}): ", f"\n[/{title}]"
+    return Quoted(turn, before, text, after, MESSAGE + desk.tokenizer.count(before + text + after))
+
+
+_OPENING: Final = 24
+"""Tokens of a turn's beginning where no summary stands for it."""
+
+
+def earlier(past: Past, plan: Plan, desk: Desk, *, wrap: int) -> Candidate | None:
+    """One entry for all turns that the plan leaves out between those it shows; None when it has no room for
+    it.
+
+    `wrap` are the tokens of the markers around it.
+    """
+    left = past.dropped(plan)
+    limit = plan.middle - wrap
+    if limit < _OPENING or not left or "earlier" not in desk.recipe.order:
+        return None
+    head = f"{len(left)} turns between the first and the newest, in short:"
+    sources = tuple(exchange.turn.id for exchange in left)
+    rolling = desk.material.rolling
+    count = desk.tokenizer.count
+    if rolling is not None and rolling.text.strip():
+        body, kind, source = indented(safe(rolling.text)), "summary", rolling.id
+        sources = (*sources, *rolling.sources)
+        body = shorten(body, limit - count(head + "\n"), desk.tokenizer)
+    else:
+        kind, source = "turns", left[0].turn.id
+        lines: list[str] = []
+        room = limit - count(head + "\n")
+        for exchange in reversed(left):
+            line = f"{exchange.label}: {shorten(' '.join(exchange.text.split()), _OPENING, desk.tokenizer)}"
+            room -= count(line + "\n")
+            if room < 0:
+                break
+            lines.append(line)
+        body = "\n".join(reversed(lines))
+    text = f"{head}\n{body}" if body else head
+    return Candidate(section="earlier", kind=kind, id=source, text=text, tokens=count(text + "\n"), sources=sources)

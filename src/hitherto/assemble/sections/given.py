@@ -5,10 +5,9 @@ at hand.
 from collections.abc import Iterable
 from typing import Final
 
-from hitherto.assemble.candidate import Candidate, Desk
+from hitherto.assemble.candidates import Candidate, Desk
 from hitherto.assemble.exchange import LONGEST
-from hitherto.assemble.render import bounded, safe
-from hitherto.assemble.shorten import level, shorten
+from hitherto.assemble.render import bounded, level, safe, shorten
 from hitherto.recipes.titles import NOTICE
 from hitherto.types import Json
 

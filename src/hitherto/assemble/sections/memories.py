@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from hitherto.assemble.candidate import Candidate, Desk, Quota
+from hitherto.assemble.candidates import Candidate, Desk, Quota
 from hitherto.recipes.titles import SectionId
 from hitherto.types import Episode, Loop, Memory, Recalled, StoredTurn, Summary
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from hitherto.assemble.candidate import Candidate, Desk
+from hitherto.assemble.candidates import Candidate, Desk
 from hitherto.clock import local
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -18,17 +18,6 @@ def situation(desk: Desk) -> list[Candidate]:
     """All lines as one entry: a context without them is wrong about the present."""
     lines = [line for name in desk.recipe.situation.lines if (line := _LINES[name](desk))]
     return [desk.line("situation", "situation", desk.material.profile.id, "\n".join(lines))] if lines else []
-
-
-def filled(system: str, *, now: datetime, last_interaction: datetime | None, zone: str) -> str:
-    """A system text whose situation was deferred, with the times of this moment; only that block is touched."""
-    start = system.find("\n[SITUATION]\n")
-    end = system.find("\n[/SITUATION]", start)
-    if start < 0 or end < 0:
-        return system
-    since = span(now - last_interaction) if last_interaction is not None else "unknown"
-    block = system[start:end].replace("{now}", _stamp(now, zone)).replace("{since}", since)
-    return system[:start] + block + system[end:]
 
 
 def spoken_date(value: datetime) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from hitherto.assemble.candidate import Candidate, Desk, Quota
+from hitherto.assemble.candidates import Candidate, Desk, Quota
 from hitherto.assemble.sections.given import plain, strings
 from hitherto.assemble.sections.memories import card_ref, fading_last, loop_line, said_line
 from hitherto.recipes.titles import SectionId

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from hitherto import Hitherto, Recipe
-from hitherto.assemble.assembled import result_hash
+from hitherto.assemble.receipt import result_hash
 from hitherto.errors import NotFound
 from hitherto.types import Context, StoredTurn
 
