@@ -14,16 +14,16 @@ from hitherto.ingest import links as linking
 from hitherto.privacy import forget as forgetting
 from hitherto.privacy import retention
 from hitherto.privacy import retention as retaining
+from hitherto.privacy.audit import Event, Journal
 from hitherto.privacy.forget import Receipt, Source, What
+from hitherto.privacy.ledger import Forgotten, Ledger
 from hitherto.store.catalog import UserKey
-from hitherto.store.journal import Event, Journal
-from hitherto.store.ledger import Forgotten, Ledger
 from hitherto.store.protocol import Scrubbed
 from hitherto.types import Memory, Origin
 from hitherto.workshop import Workshop
 
 if TYPE_CHECKING:
-    from hitherto.store.keyring import Keyring
+    from hitherto.privacy.keyring import Keyring
 
 EVENTS = 100
 

@@ -34,6 +34,7 @@ from hitherto.ingest import validation as validate
 from hitherto.ingest.record import Indexer
 from hitherto.learn import thoughts, wiring
 from hitherto.learn.resuming import resume
+from hitherto.privacy import open_keyring, open_ledger
 from hitherto.recall.embed import Embedder, open_embedder
 from hitherto.recall.found import Search
 from hitherto.recall.rerank import Reranker, open_reranker
@@ -108,10 +109,10 @@ class Hitherto(Custody):
         `master_key`, everything of a user is encrypted with a key of their own, which lies wrapped in the folder
         `keys`, outside the data. `redis` is the URL of a Redis that the processes on this memory share, if there are
         several (docs/scaling.md)."""
-        self._keyring = stores.open_keyring(str(url), master=master_key, folder=keys)
-        self._store: Store = stores.connect(str(url), keyring=self._keyring)
+        self._keyring = open_keyring(str(url), master=master_key, folder=keys)
+        self._store: Store = stores.connect(str(url), keys=self._keyring)
         self._coordination = coordination.connect(redis, memory=str(url))
-        self._ledger = stores.open_ledger(str(url), forgotten)
+        self._ledger = open_ledger(str(url), forgotten)
         self._actor = actor
         self._recipe = _recipe(recipe)
         self._tokenizer = open_tokenizer(tokenizer)

@@ -3,6 +3,7 @@
 import secrets
 from datetime import date, datetime
 from hashlib import blake2b
+from typing import Final
 
 from hitherto.clock import micros
 
@@ -22,6 +23,15 @@ def content_hash(text: str) -> str:
     """The name under which a text is kept in snapshots."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
+
+# What is hashed or sealed into stored data holds the product's first name, and stays as it is: with other bytes, what was
+# erased would not be recognised, and nothing that was sealed before could be opened.
+
+ERASED: Final = b"recollect-erased"
+SEAL: Final = b"recollect-seal"
+USER_KEY: Final = b"recollect user key 1\0"
+FIRST_NAME: Final = "recollect"
+"""In the header of an export of version 0.1.0."""
 
 # How records that exist once are named, so that writers and readers agree without asking a store.
 

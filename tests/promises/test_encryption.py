@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from hitherto import Hitherto, InvalidInput, StoreError
-from hitherto.store.keyring import Keyring, master_key
+from hitherto.privacy.keyring import Keyring, master_key
 from hitherto.testing import FakeClock
 from tests.postgres_server import PostgresServer
 from tests.promises.canaries import PERSONA, canary, files_with, live, shown

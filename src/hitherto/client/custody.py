@@ -8,8 +8,8 @@ from typing import Any
 from hitherto import pages
 from hitherto.client.paths import of_user, present
 from hitherto.client.transport import Transport
+from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
-from hitherto.store.journal import Event
 from hitherto.store.protocol import Scrubbed
 from hitherto.types import Memory, Origin
 

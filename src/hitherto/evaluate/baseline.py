@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from hitherto.store import bm25
+from hitherto.store import matches as bm25
 from hitherto.text.analyser import stems
 
 

@@ -1,0 +1,39 @@
+"""What is forgotten, kept secret and accounted for. Keys and the ledger are opened here, without what only encryption needs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hitherto import store
+from hitherto.errors import InvalidInput, StoreUnavailable
+from hitherto.privacy.ledger import NAME, Ledger
+
+if TYPE_CHECKING:
+    from hitherto.privacy.keyring import Keyring
+
+
+def open_keyring(url: str, *, master: str | None, folder: str | Path | None) -> "Keyring | None":
+    """The keys of a memory's users; None without a master key. They lie in `folder`, for a data folder beside it."""
+    if master is None:
+        if folder is not None:
+            raise InvalidInput("a folder of keys needs the master key as well")
+        return None
+    if folder is None and "://" in url:
+        raise InvalidInput("the keys of a database's users need a folder of their own: name it")
+    from hitherto.privacy.keyring import Keyring, master_key
+
+    place = Path(folder) if folder is not None else Path(url).absolute().with_name(Path(url).absolute().name + ".keys")
+    keyring = Keyring(place, master=master_key(master))
+    if not place.is_dir() and store.has_files(url):  # without their keys they would count as forgotten, and be replaced
+        raise StoreUnavailable(
+            f"{url} holds memories, and their keys are not in {str(place)!r}: name the folder of keys (HITHERTO_KEYS); "
+            "if they were never encrypted, open them without a master key, or copy them into a new memory"
+        )
+    return keyring
+
+
+def open_ledger(url: str, path: str | Path | None) -> Ledger | None:
+    """Where it is noted what was forgotten: at `path`, or beside the files of a data folder. A database has no place of
+    its own for it that a backup would not take along, so it needs a path."""
+    if path is not None:
+        return Ledger(Path(path))
+    return None if "://" in url else Ledger(Path(url) / NAME)

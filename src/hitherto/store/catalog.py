@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Protocol
+from typing import Final, Protocol
+
+from hitherto.clock import EPOCH
+from hitherto.errors import StoreUnavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,18 @@ class UserKey:
         """128 bits in hex; the length prefix keeps ("ab", "c") and ("a", "bc") apart."""
         tenant, user = self.tenant.encode(), self.user.encode()
         return blake2b(len(tenant).to_bytes(4, "big") + tenant + user, digest_size=16).hexdigest()
+
+
+KEY_BYTES: Final = 32
+"""The length of a user's key: 256 random bits."""
+
+
+class Keys(Protocol):
+    """The keys that encrypt users' memories, by the users' digests."""
+
+    def __call__(self, digest: str, *, create: bool = False) -> bytes:
+        """KeyDestroyed when there is none, unless one is to be created."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +100,23 @@ class Catalog(Protocol):
         """Every user that has a store (the slow sweep, doctor, copy). One that is damaged is an error, or with `readable` left
         out and logged, for whoever works for the others."""
         ...
+
+
+# A database says that its texts are sealed, so that nobody who opens it without the keys takes them for words, or writes plain
+# ones beside them. A user's file needs no such mark: encrypted as a whole, it cannot be read at all.
+
+_SEALED_TENANT: Final = ""
+SEALED: Final = "sealed"
+"""The kind of the one document that belongs to the store itself: a copy of the memory has its own, or none."""
+
+
+async def mark_sealed(catalog: Catalog) -> None:
+    await catalog.put(_SEALED_TENANT, SEALED, SEALED, "{}", at=EPOCH)
+
+
+async def refuse_sealed(catalog: Catalog) -> None:
+    """For whoever has no keys."""
+    if await catalog.documents(_SEALED_TENANT, SEALED):
+        raise StoreUnavailable(
+            "this memory is encrypted: give its master key (HITHERTO_MASTER_KEY_FILE) and its folder of keys (HITHERTO_KEYS)"
+        )

@@ -14,8 +14,7 @@ from hashlib import blake2b
 
 from hitherto.clock import system_clock
 from hitherto.errors import Conflict
-from hitherto.store import sealed as mark
-from hitherto.store.catalog import Catalog
+from hitherto.store.catalog import SEALED, Catalog
 from hitherto.store.protocol import (
     Answers,
     Blobs,
@@ -83,7 +82,7 @@ async def _copy_documents(source: Catalog, target: Catalog) -> int:
     """All versions in their order; those that are there already are left alone."""
     count = 0
     for tenant, kind in await source.kinds():
-        if kind == mark.KIND:
+        if kind == SEALED:
             continue
         for newest in await source.documents(tenant, kind):
             there = await target.versions(tenant, kind, newest.name)

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_orig
 
 from hitherto.clock import END, EPOCH
 from hitherto.errors import Conflict, InvalidInput
+from hitherto.ids import FIRST_NAME
 from hitherto.store import records as nouns
 from hitherto.store.catalog import UserKey
 from hitherto.store.codec import erased_name
@@ -171,7 +172,7 @@ def entries(path: Path) -> Iterator[tuple[int, LogEntry]]:
 
 def _header(path: Path) -> Mapping[str, Any]:
     for _, values in _lines(path):
-        if values.get("hitherto") != FORMAT:
+        if values.get("hitherto", values.get(FIRST_NAME)) != FORMAT:
             raise InvalidInput(f"{path.name} line 1: not an export of this format (expected {FORMAT})")
         return values
     raise InvalidInput(f"{path.name} is not complete: it is empty; nothing was loaded")

@@ -18,12 +18,11 @@ from typing import Any, Final, cast
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from hitherto.clock import EPOCH
-from hitherto.errors import KeyDestroyed, StoreCorrupt, StoreUnavailable
+from hitherto.errors import KeyDestroyed, StoreCorrupt
+from hitherto.ids import SEAL
 from hitherto.store import codec
 from hitherto.store import records as nouns
-from hitherto.store.catalog import Catalog, UserKey
-from hitherto.store.keyring import KEY_BYTES, NONCE_BYTES, Keyring
+from hitherto.store.catalog import KEY_BYTES, Catalog, Keys, UserKey
 from hitherto.store.protocol import (
     Answers,
     Blobs,
@@ -48,6 +47,7 @@ from hitherto.text.analyser import stems
 from hitherto.types import StoredTurn, Thinking
 
 _MARK: Final = "sealed1:"
+_NONCE_BYTES: Final = 12
 _WORD_BYTES: Final = 12
 Progress = Callable[[int, int], None]
 
@@ -64,8 +64,7 @@ class Seal:
     def of(cls, digest: str, key: bytes) -> "Seal":
         """A key for each purpose, so that neither says anything about the other."""
         text_key, word_key = (
-            blake2b(name, key=key, digest_size=KEY_BYTES, person=b"recollect-seal").digest()
-            for name in (b"texts", b"words")
+            blake2b(name, key=key, digest_size=KEY_BYTES, person=SEAL).digest() for name in (b"texts", b"words")
         )
         return cls(digest, AESGCM(text_key), word_key)
 
@@ -73,7 +72,7 @@ class Seal:
         """Sealed for this user and this kind of column; nothing stays nothing."""
         if not text:
             return text
-        nonce = token_bytes(NONCE_BYTES)
+        nonce = token_bytes(_NONCE_BYTES)
         return _MARK + b64encode(nonce + self.texts.encrypt(nonce, _bytes(text), self._bound(what))).decode()
 
     def open(self, text: str, what: str) -> str:
@@ -81,7 +80,7 @@ class Seal:
             return text
         sealed = b64decode(text[len(_MARK) :])
         try:
-            opened = self.texts.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], self._bound(what))
+            opened = self.texts.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], self._bound(what))
         except InvalidTag as error:
             raise StoreCorrupt("a sealed text was changed, or belongs to another user or key") from error
         return opened.decode("utf-8", "surrogatepass")
@@ -199,14 +198,14 @@ def _asked(query: Query[Any], seal: Seal) -> Query[Any]:
 class SealedUser:
     """One user's memory, sealed with their key."""
 
-    def __init__(self, inner: UserStore, key: UserKey, keyring: Keyring) -> None:
+    def __init__(self, inner: UserStore, key: UserKey, keys: Keys) -> None:
         self._inner = inner
         self._digest = key.digest
-        self._keyring = keyring
+        self._keys = keys
 
     def _seal(self, *, create: bool = False) -> Seal:
         try:
-            return Seal.of(self._digest, self._keyring(self._digest, create=create))
+            return Seal.of(self._digest, self._keys(self._digest, create=create))
         except KeyDestroyed:
             # Of a user without a key there is nothing to read; a key of the moment asks for words that nobody wrote.
             return Seal.of(self._digest, token_bytes(KEY_BYTES))
@@ -238,9 +237,9 @@ def _answers(asked: Mapping[Query[Any], Query[Any]], answers: Answers, seal: Sea
 class SealedStore:
     """A store of which only users' own stores are sealed; the catalog holds no content."""
 
-    def __init__(self, inner: Store, keyring: Keyring) -> None:
+    def __init__(self, inner: Store, keys: Keys) -> None:
         self._inner = inner
-        self._keyring = keyring
+        self._keys = keys
 
     @property
     def catalog(self) -> Catalog:
@@ -253,7 +252,7 @@ class SealedStore:
         await self._inner.close()
 
     def user(self, key: UserKey) -> SealedUser:
-        return SealedUser(self._inner.user(key), key, self._keyring)
+        return SealedUser(self._inner.user(key), key, self._keys)
 
     async def health(self) -> Health:
         return await self._inner.health()
@@ -263,23 +262,3 @@ class SealedStore:
 
     async def scrub(self, *, progress: Progress | None = None) -> Scrubbed:
         return await self._inner.scrub(progress=progress)
-
-
-# A database says that its texts are sealed, so that nobody who opens it without the keys takes them for words, or writes plain
-# ones beside them. A user's file needs no such mark: encrypted as a whole, it cannot be read at all.
-
-TENANT: Final = ""
-KIND: Final = "sealed"
-"""The one document that belongs to the store itself: a copy of the memory has its own, or none."""
-
-
-async def put(catalog: Catalog) -> None:
-    await catalog.put(TENANT, KIND, KIND, "{}", at=EPOCH)
-
-
-async def refuse(catalog: Catalog) -> None:
-    """For whoever has no keys."""
-    if await catalog.documents(TENANT, KIND):
-        raise StoreUnavailable(
-            "this memory is encrypted: give its master key (HITHERTO_MASTER_KEY_FILE) and its folder of keys (HITHERTO_KEYS)"
-        )

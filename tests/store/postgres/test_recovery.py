@@ -18,8 +18,8 @@ from tests.stores import made_database
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stores that wait one second, where a call would wait ten."""
 
-    def connect(url: str, *, keyring: None) -> PostgresStore:
-        del keyring
+    def connect(url: str, *, keys: None) -> PostgresStore:
+        del keys
         return PostgresStore(url, patience=1.0)
 
     monkeypatch.setattr(stores, "connect", connect)

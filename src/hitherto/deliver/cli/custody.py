@@ -88,11 +88,11 @@ def rekey(
 
     Stop what uses the memory first, and give it the new key afterwards. One that was cut short is finished by running it again.
     """
-    from hitherto import store
-    from hitherto.store.keyring import master_key
+    from hitherto.privacy import open_keyring
+    from hitherto.privacy.keyring import master_key
 
     given = call.at_rest()
-    keyring = store.open_keyring(call.data, master=given["master_key"], folder=given["keys"])
+    keyring = open_keyring(call.data, master=given["master_key"], folder=given["keys"])
     if keyring is None:
         raise InvalidInput(
             "nothing is encrypted here: set HITHERTO_MASTER_KEY_FILE to the file of the present master key"

@@ -88,7 +88,7 @@ def restore(
 ) -> None:
     """Bring a backup back into an empty place, less what was forgotten since."""
     from hitherto import store
-    from hitherto.store.ledger import NAME as LEDGER
+    from hitherto.privacy.ledger import NAME as LEDGER
     from hitherto.sync import Hitherto
 
     if "://" in call.data:

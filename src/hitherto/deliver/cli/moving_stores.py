@@ -67,12 +67,13 @@ def copy(
 
 def _connected(call: Call, url: str, *, plain: bool) -> "Store":
     from hitherto import store
+    from hitherto.privacy import open_keyring
 
     at_rest = call.at_rest()
     if plain:
         return store.connect(url)
-    keyring = store.open_keyring(url, master=at_rest["master_key"], folder=at_rest["keys"])
-    return store.connect(url, keyring=keyring)
+    keyring = open_keyring(url, master=at_rest["master_key"], folder=at_rest["keys"])
+    return store.connect(url, keys=keyring)
 
 
 def put_back(call: Call, source: Path) -> int:

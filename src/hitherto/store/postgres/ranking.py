@@ -1,4 +1,4 @@
-"""BM25 over what the search functions found: `hitherto.store.bm25` for many documents at once.
+"""BM25 over what the search functions found: `hitherto.store.matches` for many documents at once.
 
 The sums are made in the order of the query's words, as there, so that both stores give the same numbers.
 """
@@ -8,8 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hitherto.store.bm25 import K1, PLACES, B, idf
-from hitherto.store.matches import NOTHING, Matched
+from hitherto.store.matches import K1, NOTHING, PLACES, B, Matched, idf
 from hitherto.store.postgres.rows import Fetched
 
 _PACKED = np.dtype(">i8")

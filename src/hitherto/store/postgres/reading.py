@@ -14,10 +14,8 @@ from uuid import UUID
 
 from hitherto.clock import micros
 from hitherto.store import protocol as base
-from hitherto.store.bm25 import distinct
-from hitherto.store.codec import erased_name
-from hitherto.store.columns import ending_entry, lease, stamp
-from hitherto.store.matches import NOTHING
+from hitherto.store.codec import ending_entry, erased_name, lease, stamp
+from hitherto.store.matches import NOTHING, distinct
 from hitherto.store.postgres import rows
 from hitherto.store.postgres.ranking import matched
 from hitherto.store.postgres.rows import Fetched, Values

@@ -6,10 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from hitherto.clock import from_micros, micros
-from hitherto.store import columns
+from hitherto.store import codec
 from hitherto.store.catalog import Document
-from hitherto.store.codec import OFTEN, encode_json, encode_parts
-from hitherto.store.columns import Columns, stamp
+from hitherto.store.codec import OFTEN, Columns, encode_json, encode_parts, stamp
 from hitherto.store.postgres.words import escape, stems, unescape, words
 from hitherto.store.protocol import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
 from hitherto.types import StoredTurn
@@ -23,7 +22,7 @@ _KEPT = 2_048
 
 def turn(row: Columns) -> StoredTurn:
     """The columns of `statements.TURN_COLUMNS`."""
-    return columns.turn(row, unescape(row[5]))
+    return codec.turn(row, unescape(row[5]))
 
 
 _turn = lru_cache(maxsize=_KEPT)(turn)
@@ -36,27 +35,27 @@ def known_turn(row: Columns) -> StoredTurn:
 
 def record(row: Columns) -> Row:
     """The columns of `statements.RECORD_COLUMNS`."""
-    return columns.record(row, unescape(row[2]), unescape(row[16]), row[8], row[9])
+    return codec.record(row, unescape(row[2]), unescape(row[16]), row[8], row[9])
 
 
 def turn_entry(row: Columns) -> LogEntry:
-    return columns.turn_entry(turn(row), stems(row[22]))
+    return codec.turn_entry(turn(row), stems(row[22]))
 
 
 def record_entry(row: Columns) -> LogEntry:
-    return columns.record_entry(record(row), stems(row[22]))
+    return codec.record_entry(record(row), stems(row[22]))
 
 
 def cursor(row: Columns) -> Cursor:
-    return columns.cursor(row, None if row[4] is None else unescape(row[4]))
+    return codec.cursor(row, None if row[4] is None else unescape(row[4]))
 
 
 def snapshot(row: Columns) -> StoredSnapshot:
-    return columns.snapshot(row, unescape(row[3]))
+    return codec.snapshot(row, unescape(row[3]))
 
 
 def note(row: Columns) -> Note:
-    return columns.note(row, unescape(row[1]))
+    return codec.note(row, unescape(row[1]))
 
 
 def document(row: Columns) -> Document:

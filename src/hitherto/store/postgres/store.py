@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from hitherto.errors import StoreError
-from hitherto.store import sealed as mark
-from hitherto.store.catalog import UserKey
+from hitherto.store.catalog import UserKey, mark_sealed, refuse_sealed
 from hitherto.store.postgres import backup as backups
 from hitherto.store.postgres import scrubbing
 from hitherto.store.postgres.catalog import PostgresCatalog
@@ -45,7 +44,7 @@ class PostgresStore:
                 await migrate(connection)
         await self._connections.open()
         try:
-            await (mark.put if self._is_sealed else mark.refuse)(self._catalog)
+            await (mark_sealed if self._is_sealed else refuse_sealed)(self._catalog)
         except StoreError:
             await self.close()
             raise

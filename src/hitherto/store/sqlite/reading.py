@@ -13,10 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from hitherto.clock import micros
-from hitherto.store.bm25 import PLACES, distinct
-from hitherto.store.codec import erased_name
-from hitherto.store.columns import ending_entry, lease
-from hitherto.store.matches import NOTHING, Matched
+from hitherto.store.codec import ending_entry, erased_name, lease
+from hitherto.store.matches import NOTHING, PLACES, Matched, distinct
 from hitherto.store.protocol import (
     Answers,
     Blobs,

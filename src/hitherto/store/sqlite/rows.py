@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from hitherto.errors import StoreCorrupt
-from hitherto.store import columns
-from hitherto.store.columns import Columns
+from hitherto.store import codec
+from hitherto.store.codec import Columns
 from hitherto.store.protocol import Cursor, LogEntry, Note, Row, StoredSnapshot
 from hitherto.types import StoredTurn
 
@@ -43,28 +43,28 @@ def stems_of(text: str) -> tuple[str, ...]:
 
 
 def turn(row: Columns) -> StoredTurn:
-    return columns.turn(row, row[5])
+    return codec.turn(row, row[5])
 
 
 def record(row: Columns) -> Row:
-    return columns.record(row, row[2], row[16], names(row[8]), names(row[9]))
+    return codec.record(row, row[2], row[16], names(row[8]), names(row[9]))
 
 
 def turn_entry(row: Columns) -> LogEntry:
-    return columns.turn_entry(turn(row), stems_of(row[-1]))
+    return codec.turn_entry(turn(row), stems_of(row[-1]))
 
 
 def record_entry(row: Columns) -> LogEntry:
-    return columns.record_entry(record(row), stems_of(row[-1]))
+    return codec.record_entry(record(row), stems_of(row[-1]))
 
 
 def cursor(row: Columns) -> Cursor:
-    return columns.cursor(row, row[4])
+    return codec.cursor(row, row[4])
 
 
 def snapshot(row: Columns) -> StoredSnapshot:
-    return columns.snapshot(row, row[3])
+    return codec.snapshot(row, row[3])
 
 
 def note(row: Columns) -> Note:
-    return columns.note(row, row[1])
+    return codec.note(row, row[1])

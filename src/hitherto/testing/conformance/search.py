@@ -4,8 +4,8 @@ from collections import Counter
 from random import Random
 
 from hitherto.clock import micros
-from hitherto.store.bm25 import score
 from hitherto.store.catalog import UserKey
+from hitherto.store.matches import score
 from hitherto.store.protocol import Change, Matches, Store, Traces, Untraced, Vector
 from hitherto.store.traces import Trace
 from hitherto.testing.drafts import moment, put, row_draft, turn_draft

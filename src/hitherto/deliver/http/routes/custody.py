@@ -20,8 +20,8 @@ from hitherto.deliver.http.subjects import (
     caller_of,
 )
 from hitherto.pages import Page
+from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
-from hitherto.store.journal import Event
 from hitherto.store.protocol import Scrubbed
 from hitherto.types import Memory
 

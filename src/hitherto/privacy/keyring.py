@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from hitherto.errors import InvalidInput, KeyDestroyed, MissingExtra, StoreCorrupt
+from hitherto.ids import USER_KEY
+from hitherto.store.catalog import KEY_BYTES
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -22,11 +24,9 @@ try:
 except ImportError as error:
     raise MissingExtra("encryption needs the extra: pip install 'hitherto[encryption]'") from error
 
-KEY_BYTES: Final = 32
-NONCE_BYTES: Final = 12
+_NONCE_BYTES: Final = 12
 CHECKED: Final = 3
 """So many keys are tried before a new one is made: one file may be damaged."""
-_PURPOSE: Final = b"recollect user key 1\0"
 
 
 def master_key(text: str) -> bytes:
@@ -60,7 +60,7 @@ class Keyring:
                 return self._make(digest)
             raise KeyDestroyed from None
         try:
-            return self._master.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], _PURPOSE + digest.encode())
+            return self._master.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], USER_KEY + digest.encode())
         except (InvalidTag, ValueError) as error:
             raise StoreCorrupt(
                 f"the key {digest[:12]}… cannot be unwrapped: the master key is another one, or the file is damaged"
@@ -147,8 +147,8 @@ class Keyring:
         self._is_checked = True
 
     def _write(self, path: Path, digest: str, key: bytes) -> Path:
-        nonce = secrets.token_bytes(NONCE_BYTES)
-        wrapped = nonce + self._master.encrypt(nonce, key, _PURPOSE + digest.encode())
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        wrapped = nonce + self._master.encrypt(nonce, key, USER_KEY + digest.encode())
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             os.write(descriptor, wrapped)

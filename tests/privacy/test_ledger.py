@@ -7,7 +7,7 @@ import pytest
 
 from hitherto import Hitherto, Turn
 from hitherto.errors import StoreFull, StoreUnavailable
-from hitherto.store.ledger import Forgotten, Ledger
+from hitherto.privacy.ledger import Forgotten, Ledger
 from hitherto.testing import moment
 
 
