@@ -1,7 +1,8 @@
 """Both stores for tests: `store_url` and `store` run a test once on each.
 
 PostgreSQL is one server for the whole run (see `postgres_server`) with one database for each test process,
-which is emptied after each test. Without a server its half is skipped, loudly; where CI is set, that is a
+which is emptied after each test. Where `HITHERTO_TEST_POSTGRES` names a sharded database, so are these (see `cluster`).
+Without a server its half is skipped, loudly; where CI is set, that is a
 failure.
 """
 
@@ -13,6 +14,7 @@ import secrets
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal, NoReturn
 from urllib.parse import urlsplit, urlunsplit
@@ -24,7 +26,7 @@ from hitherto.store import connect
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import CATALOG_TABLES, SCHEMA, USER_TABLES
 from hitherto.store.protocol import Store
-from tests import postgres_server
+from tests import cluster, postgres_server
 from tests.postgres_server import SERVER_VARIABLE, MissingServerError, PostgresServer
 
 Backend = Literal["sqlite", "postgres"]
@@ -101,6 +103,12 @@ class made_database:  # noqa: N801 - a context manager, used like a function
 
 
 @pytest.fixture(scope="session")
+def sharded(postgres_admin_url: str) -> bool:
+    """Whether the server of this run is the coordinator of a cluster."""
+    return bool(cluster.workers(postgres_admin_url))
+
+
+@pytest.fixture(scope="session")
 def _template(postgres_admin_url: str) -> Iterator[str]:
     """A database with the schema in it that nobody connects to: copying it is faster than migrating a new one."""
     with made_database(postgres_admin_url) as url:
@@ -118,16 +126,22 @@ def _migrate(url: str) -> None:
     asyncio.run(migrate())
 
 
+def _made_store(request: pytest.FixtureRequest, admin_url: str, *, sharded: bool) -> AbstractContextManager[str]:
+    if sharded:
+        return cluster.made_sharded_database(admin_url)
+    return made_database(admin_url, template=str(request.getfixturevalue("_template")))
+
+
 @pytest.fixture(scope="session")
-def _shared_database(postgres_admin_url: str, _template: str) -> Iterator[str]:
-    with made_database(postgres_admin_url, template=_template) as url:
+def _shared_database(request: pytest.FixtureRequest, postgres_admin_url: str, sharded: bool) -> Iterator[str]:
+    with _made_store(request, postgres_admin_url, sharded=sharded) as url:
         yield url
 
 
 @pytest.fixture
-def second_postgres_url(postgres_admin_url: str, _template: str) -> Iterator[str]:
+def second_postgres_url(request: pytest.FixtureRequest, postgres_admin_url: str, sharded: bool) -> Iterator[str]:
     """The URL of another empty store than `postgres_url`."""
-    with made_database(postgres_admin_url, template=_template) as url:
+    with _made_store(request, postgres_admin_url, sharded=sharded) as url:
         yield url
 
 

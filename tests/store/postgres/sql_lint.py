@@ -108,22 +108,26 @@ class _Lint(Visitor):
             return
         columns = [column.name for column in node.cols or ()]
         select = node.selectStmt
-        first: list[object] = []
-        if isinstance(select, ast.SelectStmt):
-            first = (
-                [row[0] for row in select.valuesLists]
-                if select.valuesLists
-                else [select.targetList[0].val]
-                if select.targetList
-                else []
-            )
-        if columns[:1] != ["user_id"] or not first or not all(self._pin.matches(value) for value in first):
+        if (
+            columns[:1] != ["user_id"]
+            or not isinstance(select, ast.SelectStmt)
+            or not self._begins_with_the_user(select)
+        ):
             self.problems.append(f"an insert into {table} that does not begin with the user")
         conflict = node.onConflictClause
         if conflict is not None and conflict.infer is not None:
             named = [element.name for element in conflict.infer.indexElems or ()]
             if named[:1] != ["user_id"]:
                 self.problems.append(f"a conflict of {table} that is not the user's")
+
+    def _begins_with_the_user(self, select: ast.SelectStmt) -> bool:
+        """Values name the user. What is selected takes the column of a table of users: a coordinator sends it to one machine
+        only where it sees that both tables are split alike, and collects and commits it in two phases otherwise."""
+        if select.valuesLists:
+            return all(self._pin.matches(row[0]) for row in select.valuesLists)
+        tables, _ = _sources(select.fromClause or ())
+        columns = {f"{_alias(table)}.user_id" for table in tables if table.relname in USER_TABLES}
+        return bool(select.targetList) and _name(select.targetList[0].val) in columns
 
     def visit_FuncCall(self, _: object, node: ast.FuncCall) -> None:  # noqa: N802 - named by the parser
         name = cast("Any", node.funcname)[-1].sval
@@ -150,8 +154,11 @@ class _Lint(Visitor):
             return False
         if cast("Any", condition.name)[0].sval != "=":
             return False
-        alias = table.alias.aliasname if table.alias else table.relname
-        return _name(condition.lexpr) in (f"{alias}.user_id", "user_id") and self._pin.matches(condition.rexpr)
+        return _name(condition.lexpr) in (f"{_alias(table)}.user_id", "user_id") and self._pin.matches(condition.rexpr)
+
+
+def _alias(table: ast.RangeVar) -> str:
+    return str(table.alias.aliasname if table.alias else table.relname)
 
 
 def _name(node: object) -> str | None:

@@ -18,7 +18,7 @@ import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from hitherto.errors import StoreClosed
-from hitherto.store.postgres.failures import RETRIED, clear_errors, settings_of
+from hitherto.store.postgres.failures import RETRIED, clear_errors, lost_worker, settings_of
 from hitherto.store.postgres.layout import SCHEMA
 from hitherto.store.postgres.sending import Connection
 
@@ -37,8 +37,12 @@ _SESSION = {
     "statement_timeout": "60s",
     "jit": "off",
 }
+_CLUSTER = {"plan_cache_mode": "force_custom_plan"}
+"""A coordinator finds a statement's machine by the user's value, which a generic plan does not hold."""
 _LOOK_EVERY = 1.0
 """Seconds between two looks at a server that is away."""
+_SOON, _LATER = (0.001, 0.02), (0.05, 0.2)
+"""Seconds until work is done again: after a conflict, and when a worker has to come back."""
 _DEFAULTS = {"connect_timeout": "5", "application_name": "hitherto", "tcp_user_timeout": "20000"}
 
 
@@ -53,10 +57,14 @@ class Connections:
     def __init__(self, url: str, *, pool_size: int, patience: float) -> None:
         self.settings = {**_DEFAULTS, **settings_of(url)}
         self.patience = patience
+        self.sharded = False
+        """Whether the database is the coordinator of a cluster; known once the schema was looked at."""
         self._size = pool_size
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._returning: set[asyncio.Future[None]] = set()
         self._away = False
+        self._lost: dict[str, tuple[float, float]] = {}
+        """When each worker was found lost, for the first time and for the last."""
         self._next_look = 0.0
 
     async def connect(self) -> Connection:
@@ -90,7 +98,8 @@ class Connections:
     async def _configure(self, connection: Connection) -> None:
         connection.prepare_threshold = None  # else the driver has the server forget what is prepared after a rollback
         lock_timeout = f"{int(self.patience * 1000)}ms"
-        for name, value in {**_SESSION, "lock_timeout": lock_timeout}.items():
+        session = {**_SESSION, **(_CLUSTER if self.sharded else {}), "lock_timeout": lock_timeout}
+        for name, value in session.items():
             await connection.execute("select set_config(%s, %s, false)", (name, value))
 
     @asynccontextmanager
@@ -113,8 +122,8 @@ class Connections:
             await asyncio.shield(returning)
 
     async def persist(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Runs `work` on a connection, and again when its connection broke or another transaction stood in
-        its way; errors come out clear."""
+        """Runs `work` on a connection, and again when its connection broke, another transaction stood in its way, or a
+        cluster lost the user's worker; errors come out clear."""
         deadline = time.monotonic() + self.patience
         with clear_errors(self.settings):
             if self._away and not await self._back():
@@ -128,11 +137,23 @@ class Connections:
                 except PoolTimeout:
                     self._away = not await self._answers()
                     raise
-                except psycopg.OperationalError as error:
+                except psycopg.Error as error:
+                    worker = lost_worker(error)
                     broken = bool(held) and held[0].closed
-                    if time.monotonic() > deadline or not (broken or isinstance(error, RETRIED)):
+                    again = broken or isinstance(error, RETRIED) or (worker is not None and self._worth_waiting(worker))
+                    if time.monotonic() > deadline or not again:
                         raise
-                await asyncio.sleep(random.uniform(0.001, 0.02))
+                await asyncio.sleep(random.uniform(*(_SOON if worker is None else _LATER)))
+
+    def _worth_waiting(self, worker: str) -> bool:
+        """Whether a worker was lost only just now. One that stays away fails the calls of its users at once, as a server
+        does, so that they keep no connection from those of the others."""
+        now = time.monotonic()
+        since, last = self._lost.get(worker, (now, now))
+        if now - last > self.patience:
+            since = now
+        self._lost[worker] = since, now
+        return now - since <= self.patience
 
     async def _back(self) -> bool:
         """Whether a server that was away answers again; one caller in a second finds out for all."""

@@ -1,5 +1,6 @@
 """What goes wrong in PostgreSQL, in the words of Hitherto. No message carries the password."""
 
+import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
@@ -21,6 +22,17 @@ from hitherto.errors import (
 RETRIED = (errors.SerializationFailure, errors.DeadlockDetected)
 """Two transactions stood in each other's way: the loser runs again."""
 
+_WORKER = re.compile(r"(?:command on|remote node [^ ]*@)(?P<address>[^ ]+:\d+)")
+_LOST = (
+    "could not commit transaction for shard",
+    "server closed the connection",
+    "connection not open",
+    "no connection to the server",
+    "could not receive data from server",
+    "could not send data to server",
+)
+"""How a coordinator says in an error without a code that it lost a worker."""
+
 _BY_TYPE: tuple[tuple[type[psycopg.Error], type[HithertoError], str], ...] = (
     (errors.DiskFull, StoreFull, "the PostgreSQL server has no space left; nothing of this call was stored"),
     (errors.ReadOnlySqlTransaction, StoreReadOnly, "the PostgreSQL server takes no writes (a standby?)"),
@@ -39,6 +51,18 @@ _BY_TYPE: tuple[tuple[type[psycopg.Error], type[HithertoError], str], ...] = (
     (errors.QueryCanceled, StoreUnavailable, "PostgreSQL took too long to answer; try again"),
     (errors.TooManyConnections, StoreUnavailable, "PostgreSQL has no connection left; raise max_connections"),
 )
+
+
+def lost_worker(error: psycopg.Error) -> str | None:
+    """The worker that a cluster's coordinator lost while it answered, if that is what the error says. What was to be
+    committed there may have been."""
+    found = _WORKER.search(str(error))
+    state = error.sqlstate or ""
+    if not (
+        state[:2] == "08" or state[:3] == "57P" or (state == "XX000" and any(each in str(error) for each in _LOST))
+    ):
+        return None
+    return found["address"] if found else ("a worker" if state == "XX000" else None)
 
 
 _UNREADABLE = (
@@ -86,6 +110,11 @@ def translated(error: psycopg.Error, settings: Mapping[str, str]) -> HithertoErr
         return StoreError(f"the PostgreSQL role may not do this: {detail}")
     if isinstance(error, psycopg.DataError):
         return InvalidInput(f"PostgreSQL cannot store this value: {detail}")
+    worker = lost_worker(error)
+    if worker is not None:
+        return StoreUnavailable(
+            f"the cluster at {where(settings)} lost {worker}, and its users cannot be reached until it is back: {detail}"
+        )
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return StoreUnavailable(f"PostgreSQL at {where(settings)} cannot be reached: {detail}")
     return StoreError(f"PostgreSQL failed: {detail}")

@@ -28,7 +28,7 @@ declare
     all_documents bigint;
     all_stems bigint;
 begin
-    select substr(h.tableoid::regclass::text, length('heads') + 1), h.{target}_documents, h.{target}_stems
+    select {partition}, h.{target}_documents, h.{target}_stems
     into part, all_documents, all_stems
     from heads h
     where h.user_id = p_user and h.{target}_documents > 0

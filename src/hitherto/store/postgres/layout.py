@@ -58,13 +58,14 @@ _CONTENT = {
     "notes": ("name", "body"),
 }
 _WORD_INDEXES = ("turns_by_word", "records_by_word")
+_PARTITION = "substr(h.tableoid::regclass::text, length('heads') + 1)"
 _BRANCH = re.compile(r" *-- each partition\n(.*?) *-- end\n", re.DOTALL)
-_MINE = "user_id = (select nullif(current_setting('hitherto.user_id', true), '')::uuid)"
-_MAINTENANCE = "(select current_setting('hitherto.maintenance', true)) = 'on'"
+_MINE = "user_id = nullif(current_setting('hitherto.user_id', true), '')::uuid"
+_MAINTENANCE = "current_setting('hitherto.maintenance', true) = 'on'"
 
 
-# A column of pgvector's type that 0.1.0 made and nothing reads.
-_DROP_NEAR = "alter table traces drop column if exists near"
+DROP_NEAR: Final = "alter table traces drop column if exists near"
+"""A column of pgvector's type that 0.1.0 made and nothing reads."""
 
 # Whatever they took and gave: the next ones may take and give something else.
 _DROP_FUNCTIONS = (
@@ -108,8 +109,8 @@ def partitions(table: str, count: int = PARTITIONS) -> list[str]:
     ]
 
 
-def wall(table: str) -> list[str]:
-    """Row-level security of one user table; safe to repeat."""
+def wall(table: str, *, sharded: bool = False) -> list[str]:
+    """Row-level security of one user table; safe to repeat. A shard has no partitions to be told apart by `tableoid`."""
     statements = [
         f"alter table {table} enable row level security",
         f"alter table {table} force row level security",
@@ -120,11 +121,12 @@ def wall(table: str) -> list[str]:
         f"grant select, insert, update, delete on {table} to {APPLICATION}",
     ]
     if table in _SEARCH_COLUMNS:
+        columns = [name for name in _SEARCH_COLUMNS[table] if not (sharded and name == "tableoid")]
         statements += [
             f"revoke all on {table} from {SEARCH}",
             f"drop policy if exists words on {table}",
             f"create policy words on {table} for select to {SEARCH} using (true)",
-            f"grant select ({', '.join(_SEARCH_COLUMNS[table])}) on {table} to {SEARCH}",
+            f"grant select ({', '.join(columns)}) on {table} to {SEARCH}",
         ]
     return statements
 
@@ -176,41 +178,40 @@ def records_table() -> str:
     )
 
 
-def functions_script(count: int = PARTITIONS) -> str:
-    """Both functions, with a branch for each partition, and one for a table that is sharded instead."""
-    branches = [("", "t.user_id = p_user"), *((f"_{part}", "(t.user_id = p_user) is true") for part in range(count))]
+def function_scripts(count: int = PARTITIONS) -> list[str]:
+    """Both functions, with a branch for each partition; with none, for a table that is sharded instead."""
+    branches = [(f"_{part}", "(t.user_id = p_user) is true") for part in range(count)] or [("", "t.user_id = p_user")]
+    where = _PARTITION if count else "''"
 
     def written_out(found: re.Match[str]) -> str:
         return "".join(found[1].replace("{part}", part).replace("{mine}", mine) for part, mine in branches)
 
-    script = _BRANCH.sub(written_out, (_PACKAGE / "functions.sql").read_text("utf-8"))
-    return "\n".join(script.replace("{target}", target) for target in ("turn", "record"))
+    script = _BRANCH.sub(written_out, (_PACKAGE / "functions.sql").read_text("utf-8")).replace("{partition}", where)
+    return [script.replace("{target}", target) for target in ("turn", "record")]
 
 
-def functions(schema: str = SCHEMA) -> list[str]:
-    """The search functions, made by the search role, which owns them; only the application role may call
-    them."""
+def functions(count: int = PARTITIONS, schema: str = SCHEMA) -> list[str]:
+    """The search functions. The search role owns them; only the application role may call them. They are made by the
+    role of the session: what another role makes in a transaction, the machines of a cluster do not know yet."""
     statements = [
         f"grant create on schema {schema} to {SEARCH}",
-        f"set local role {SEARCH}",
         _DROP_FUNCTIONS,
-        functions_script(),
+        *function_scripts(count),
     ]
     for name in FUNCTIONS:
         statements += [
+            f"alter function {name} owner to {SEARCH}",
             f"revoke all on function {name} from public",
             f"grant execute on function {name} to {APPLICATION}",
         ]
-    return [*statements, "set local role none", f"revoke create on schema {schema} from {SEARCH}"]
+    return [*statements, f"revoke create on schema {schema} from {SEARCH}"]
 
 
-def completion(*, partitioned: bool = True) -> list[str]:
-    """All that follows the migrations, in order; safe to repeat."""
-    statements: list[str] = [_DROP_NEAR]
+def completion() -> list[str]:
+    """All that follows the migrations on one server, in order; safe to repeat."""
+    statements = [DROP_NEAR]
     for table in USER_TABLES:
-        statements += partitions(table) if partitioned else []
-        statements += [*unsampled(table), *wall(table)]
-        statements += searchable(table) if partitioned else []
+        statements += [*partitions(table), *unsampled(table), *wall(table), *searchable(table)]
     return [*statements, unsampled_words(), *grants(), *functions(), completed()]
 
 

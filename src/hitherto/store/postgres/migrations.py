@@ -14,7 +14,7 @@ from hashlib import sha256
 from psycopg import errors, sql
 
 from hitherto.errors import SchemaMismatch, StoreError, StoreUnavailable
-from hitherto.store.postgres import layout
+from hitherto.store.postgres import layout, sharding
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import APPLICATION, KINDS, SCHEMA, SEARCH, Migration
 from hitherto.store.postgres.sending import Connection
@@ -109,21 +109,28 @@ async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
             return
         for role in (APPLICATION, SEARCH):
             await _ensure_role(connection, role)
+        spread = await distributed(connection)
         for step in missing:
-            await connection.execute(query(step.sql))
+            await connection.execute(query(sharding.unpartitioned(step.sql) if spread else step.sql))
             await connection.execute(
                 "insert into migrations (kind, number, name, digest) values (%s, %s, %s, %s)",
                 (step.kind, step.number, step.name, sha256(step.sql.encode()).hexdigest()),
             )
-        for each in layout.completion(partitioned=await _is_partitioned(connection)):
+        for each in sharding.completion(spread) if spread else layout.completion():
             await connection.execute(query(each))
 
 
-async def _is_partitioned(connection: Connection) -> bool:
-    """Whether users are spread over partitions, not over the shards of a cluster."""
-    cursor = await connection.execute("select relkind = 'p' from pg_class where oid = 'heads'::regclass")
-    [(partitioned,)] = await cursor.fetchall()
-    return partitioned
+async def distributed(connection: Connection) -> frozenset[str]:
+    """The tables that are spread over the machines of a cluster; none where the database is one server's."""
+    cursor = await connection.execute("select to_regclass('pg_catalog.pg_dist_partition')")
+    if await cursor.fetchone() == (None,):
+        return frozenset()
+    cursor = await connection.execute(
+        "select c.relname::text from pg_catalog.pg_dist_partition p join pg_class c on c.oid = p.logicalrelid"
+        " where c.relnamespace = to_regnamespace(%s)",
+        (SCHEMA,),
+    )
+    return frozenset(row[0] for row in await cursor.fetchall())
 
 
 async def _ensure_role(connection: Connection, role: str) -> None:

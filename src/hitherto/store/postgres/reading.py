@@ -35,7 +35,7 @@ from hitherto.store.traces import Traced
 
 T = TypeVar("T")
 
-Shape = Literal["turn", "record", "match"]
+Shape = Literal["turn", "record"]
 
 ALWAYS = 2**62
 """An entry after every other."""
@@ -237,7 +237,7 @@ def _matches(query: base.Matches, person: Person) -> Question:
         return Question((), lambda _: NOTHING)
     values: Values = {"user": person.id, "words": words, "queries": [asking(each) for each in words]}
     sql = statement("match_turns" if query.target == "turn" else "match_records")
-    return Question((Statement(sql, values, "match"),), lambda fetched: matched(fetched[0]))
+    return Question((Statement(sql, values),), lambda fetched: matched(fetched[0]))
 
 
 def _traces(query: base.Traces, person: Person) -> Question:

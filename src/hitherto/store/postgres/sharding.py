@@ -12,21 +12,36 @@ setting of the database.
 """
 
 import re
+from collections.abc import Collection
 from hashlib import sha256
+from typing import Final
 
+from hitherto.store.postgres import layout
 from hitherto.store.postgres.layout import (
     APPLICATION,
+    CATALOG_TABLES,
+    DROP_NEAR,
+    FUNCTIONS,
     SCHEMA,
     SEARCH,
     USER_TABLES,
     Migration,
-    completion,
+    completed,
+    functions,
+    grants,
     migrations,
     records_table,
+    unsampled,
+    unsampled_words,
+    wall,
 )
 
 _PARTITIONED = re.compile(r"\) partition by hash \(user_id\);")
 _LEADER = USER_TABLES[0]
+WHOLE: Final = "documents"
+"""The table that every machine has whole."""
+TABLES = (*USER_TABLES, *CATALOG_TABLES)
+"""What a cluster distributes, the leader of its shards first."""
 _PASSING_ON = (
     "do $$ begin\n"
     "    execute format('alter database %I set citus.propagate_set_commands to %L', current_database(), 'local');\n"
@@ -35,25 +50,56 @@ _PASSING_ON = (
 
 
 def schema(*, shards: int | None = None) -> str:
-    """All statements, in order, for one server; or for a cluster, with the number of pieces the users are
-    spread over (a multiple of its machines)."""
+    """All statements as a script; see `statements`."""
+    return ";\n\n".join(["begin", *statements(shards=shards), "commit"]) + ";\n"
+
+
+def statements(*, shards: int | None = None) -> list[str]:
+    """All statements of one transaction, in order, for one server; or for a cluster, with the number of pieces the users are
+    spread over (a multiple of its machines). A coordinator passes on what it is sent, so they go one by one."""
     sharded = shards is not None
-    statements = [
+    found = [
+        *(["create extension if not exists citus"] if sharded else []),  # it sets the search path back
         f"create schema if not exists {SCHEMA}",
         f"set search_path = {SCHEMA}, public",
-        *(["create extension if not exists citus"] if sharded else []),
         *(_role(role, login=sharded) for role in (APPLICATION, SEARCH)),
         *([_PASSING_ON] if sharded else []),
         records_table(),
     ]
     for step in migrations():
-        text = _PARTITIONED.sub(");", step.sql) if sharded else step.sql
-        statements += [text.rstrip().rstrip(";"), _record(step)]
-    if sharded:
-        statements.append(f"set citus.shard_count = {shards}")
-        statements += [_distribute(table) for table in (*USER_TABLES, "users", "hints")]
-        statements.append(f"select create_reference_table('{SCHEMA}.documents')")
-    return ";\n\n".join(["begin", *statements, *completion(partitioned=not sharded), "commit"]) + ";\n"
+        text = unpartitioned(step.sql) if sharded else step.sql
+        found += [text.rstrip().rstrip(";"), _record(step)]
+    if shards is None:
+        found += layout.completion()
+    else:
+        found += [f"set citus.shard_count = {shards}", *completion(frozenset())]
+    return found
+
+
+def unpartitioned(migration: str) -> str:
+    """A migration for a cluster, whose shards take the place of partitions."""
+    return _PARTITIONED.sub(");", migration)
+
+
+def completion(distributed: Collection[str]) -> list[str]:
+    """All that follows the migrations on a cluster, in order; safe to repeat. What the planner may not sample cannot be said
+    of a distributed table: it is said before, and the shards take it over."""
+    new = [table for table in TABLES if table not in distributed]
+    statements = [DROP_NEAR]
+    for table in new:
+        statements += unsampled(table)
+    if new:
+        statements.append(unsampled_words())
+    statements += map(_distribute, new)
+    for table in USER_TABLES:
+        statements += wall(table, sharded=True)
+    statements += [*grants(), *functions(0)]
+    statements += [
+        f"select create_distributed_function('{SCHEMA}.{name}(uuid, text[], tsquery[])', 'p_user',"
+        f" colocate_with => '{SCHEMA}.{_LEADER}', force_delegation => true)"
+        for name in FUNCTIONS
+    ]
+    return [*statements, completed()]
 
 
 def _role(role: str, *, login: bool) -> str:
@@ -74,5 +120,7 @@ def _record(step: Migration) -> str:
 
 
 def _distribute(table: str) -> str:
+    if table == WHOLE:
+        return f"select create_reference_table('{SCHEMA}.{table}')"
     where = "" if table == _LEADER else f", colocate_with => '{SCHEMA}.{_LEADER}'"
     return f"select create_distributed_table('{SCHEMA}.{table}', 'user_id'{where})"

@@ -10,7 +10,7 @@ from hitherto.store.postgres.catalog import PostgresCatalog
 from hitherto.store.postgres.connections import Connections
 from hitherto.store.postgres.failures import clear_errors
 from hitherto.store.postgres.inspection import inspect
-from hitherto.store.postgres.migrations import migrate
+from hitherto.store.postgres.migrations import distributed, migrate
 from hitherto.store.postgres.sending import Connection
 from hitherto.store.postgres.user import PostgresUserStore
 from hitherto.store.protocol import Health, Scrubbed
@@ -42,6 +42,7 @@ class PostgresStore:
         async with await self._connections.connect() as connection:
             with clear_errors(self._connections.settings):
                 await migrate(connection)
+                self._connections.sharded = bool(await distributed(connection))
         await self._connections.open()
         try:
             await (mark_sealed if self._is_sealed else refuse_sealed)(self._catalog)

@@ -15,6 +15,7 @@ import psycopg
 from hitherto.errors import StoreUnavailable
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres.connections import Connections
+from hitherto.store.postgres.failures import lost_worker
 from hitherto.store.postgres.layout import APPLICATION
 from hitherto.store.postgres.reading import Batch, Person, Statement
 from hitherto.store.postgres.rows import Fetched
@@ -92,9 +93,14 @@ class PostgresUserStore:
     def _begun(self, how: Statement) -> tuple[Statement, ...]:
         """What opens a transaction as the application role, for this user.
 
-        `set local` is a statement, not a function call, because a sharded cluster passes only the statement on.
+        `set local` is a statement, not a function call, because a sharded cluster passes only the statement on; a session's
+        own settings stay on the coordinator.
         """
-        return how, _ROLE, Statement(f"set local hitherto.user_id = '{self._person.id}'", {}, once=True)
+        begun = how, _ROLE, Statement(f"set local hitherto.user_id = '{self._person.id}'", {}, once=True)
+        if self._connections.sharded and how is _WRITE:
+            wait = f"set local lock_timeout = '{int(self._connections.patience * 1000)}ms'"
+            return *begun, Statement(wait, {})
+        return begun
 
     async def _read(self, statements: Sequence[Statement]) -> list[Fetched]:
         begun = self._begun(_READ)
@@ -133,8 +139,8 @@ class PostgresUserStore:
             statements.append(self._ask("register", tenant=self._key.tenant, name=self._key.user))
         try:
             await send(connection, [*statements, _COMMIT])
-        except psycopg.OperationalError as error:
-            if connection.closed:
+        except psycopg.Error as error:
+            if connection.closed or lost_worker(error) is not None:
                 raise _UnknownOutcomeError(locked, planned.mark, planned.written) from error
             raise
         return planned.written

@@ -156,7 +156,9 @@ select b.hash, b.text from blobs b where b.user_id = %(user)s and b.hash = any (
 
 -- name: put_blobs
 insert into blobs (user_id, hash, text)
-select %(user)s, b.hash, b.text from unnest(%(hashes)s::text[], %(texts)s::text[]) as b (hash, text)
+select h.user_id, b.hash, b.text
+from heads h cross join unnest(%(hashes)s::text[], %(texts)s::text[]) as b (hash, text)
+where h.user_id = %(user)s
 on conflict (user_id, hash) do nothing
 
 -- name: erase_blobs

@@ -37,7 +37,7 @@ limit %(limit)s
 -- name: trace_turn
 -- The vector of a turn version, if there is one; replaces another of the same embedder.
 insert into traces (user_id, embedder, seq, place, noun, id, at, role, persona, lane, session, speaker, vector)
-select %(user)s, %(embedder)s, t.seq, t.place, 'turn', t.id, t.at, t.role, t.persona, t.lane, t.session, t.speaker,
+select t.user_id, %(embedder)s, t.seq, t.place, 'turn', t.id, t.at, t.role, t.persona, t.lane, t.session, t.speaker,
     %(vector)s
 from turns t
 where t.user_id = %(user)s and t.seq = %(seq)s
@@ -46,7 +46,7 @@ on conflict (user_id, embedder, seq) do update set vector = excluded.vector
 -- name: trace_record
 -- The vector of a record version, if there is one; replaces another of the same embedder.
 insert into traces (user_id, embedder, seq, place, noun, id, at, persona, lane, vector)
-select %(user)s, %(embedder)s, r.seq, r.seq, r.noun, r.id, r.at, r.persona, r.lane, %(vector)s
+select r.user_id, %(embedder)s, r.seq, r.seq, r.noun, r.id, r.at, r.persona, r.lane, %(vector)s
 from records r
 where r.user_id = %(user)s and r.seq = %(seq)s
 on conflict (user_id, embedder, seq) do update set vector = excluded.vector

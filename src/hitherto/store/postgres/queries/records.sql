@@ -68,12 +68,14 @@ insert into records (
 
 -- name: insert_record_entities
 insert into record_entities (user_id, ref, seq)
-select %(user)s, r.ref, %(seq)s from unnest(%(refs)s::text[]) as r (ref)
+select h.user_id, r.ref, %(seq)s from heads h cross join unnest(%(refs)s::text[]) as r (ref)
+where h.user_id = %(user)s
 on conflict do nothing
 
 -- name: insert_record_sources
 insert into record_sources (user_id, ref, seq)
-select %(user)s, r.ref, %(seq)s from unnest(%(refs)s::text[]) as r (ref)
+select h.user_id, r.ref, %(seq)s from heads h cross join unnest(%(refs)s::text[]) as r (ref)
+where h.user_id = %(user)s
 on conflict do nothing
 
 -- name: retire_record
