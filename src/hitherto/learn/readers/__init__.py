@@ -1,0 +1,1 @@
+"""What reads conversations: a model, and rules where there is none."""
