@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from hitherto.deliver.cli.commands import COMMANDS  # noqa: E402 -- after the path is set
-from hitherto.deliver.http.calls import CALLS  # noqa: E402
+from hitherto.deliver.http.routes.calls import CALLS  # noqa: E402
 from hitherto.settings import Settings, variable  # noqa: E402
 
 

@@ -1,211 +1,96 @@
-"""Hitherto: the two calls that are the product, `record` and `context`, and everything around them. Wiring only.
+"""Hitherto: one class whose methods are the public calls, each a short delegate to the package that implements it.
 
-The engine owns the store, the clock, the tokenizer and the recipe; every rule lives in the package that is named for it.
-Snapshots are written behind the answer by one task a user; `close` waits for them.
+A method's declaration (`@call`) is also what the HTTP client, the service's simple routes and the blocking twin are made from.
+What the calls share is opened and closed in `parts`.
 """
 
-import asyncio
-import copy
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, cast
 
-from hitherto import coordination
-from hitherto import store as stores
 from hitherto.assemble import gather, personas
 from hitherto.assemble import replay as replaying
-from hitherto.assemble import snapshot as snapshots
 from hitherto.assemble.assemble import assemble
-from hitherto.assemble.diff import Difference, Prefixes, diff
+from hitherto.assemble.diff import Difference, diff
 from hitherto.assemble.replay import Trial
-from hitherto.clock import Clock, bound, instant, system_clock
-from hitherto.custody import Custody
+from hitherto.calls import USER, Route, call, in_process
+from hitherto.clock import bound
 from hitherto.errors import InvalidInput
-from hitherto.ids import new_id
 from hitherto.ingest import edit as editing
-from hitherto.ingest import links as linking
-from hitherto.ingest import profiles, sessions
+from hitherto.ingest import links, profiles, sessions
 from hitherto.ingest import record as recording
 from hitherto.ingest import validation as validate
-from hitherto.ingest.record import Indexer
-from hitherto.learn import thoughts, wiring
+from hitherto.learn import auditing, embed, seeding, thoughts, who
+from hitherto.learn.auditing import Audit
 from hitherto.learn.resuming import resume
-from hitherto.privacy import open_keyring, open_ledger
-from hitherto.recall.embed import Embedder, open_embedder
-from hitherto.recall.found import Search
-from hitherto.recall.rerank import Reranker, open_reranker
-from hitherto.recall.search import Recaller
+from hitherto.parts import Parts
+from hitherto.privacy import retention
+from hitherto.privacy.forget import Receipt, Source, What
+from hitherto.privacy.requests import EVENTS
+from hitherto.recall import listing
+from hitherto.recall.listing import LISTED, Place, everything_or
+from hitherto.recall.search import Search
 from hitherto.recipes import book as recipe_book
-from hitherto.recipes import saved as saved_recipes
 from hitherto.recipes.model import Recipe
-from hitherto.shelves import LISTED, everything_or
-from hitherto.store import export as exported
 from hitherto.store import export as exporting
-from hitherto.store.catalog import Catalog, UserKey
-from hitherto.store.protocol import (
-    Change,
-    Head,
-    Health,
-    SnapshotList,
-    SnapshotsById,
-    Store,
-    StoredSnapshot,
-    TurnList,
-    TurnsById,
-    UserStore,
-    Window,
-)
+from hitherto.privacy.audit import Event
+from hitherto.store.protocol import Head, Health, Scrubbed, StoredSnapshot
+from hitherto.text import names
 from hitherto.text.analyser import stems
 from hitherto.tokens import tokenizer as open_tokenizer
 from hitherto.types import (
     Context,
+    Entity,
+    Episode,
     Hit,
     HitKind,
     Json,
     Loop,
     Memory,
+    Origin,
     Persona,
     Profile,
     Record,
     RecordKind,
+    Session,
     State,
     StoredTurn,
+    Summary,
+    SummaryKind,
+    Thought,
     Turn,
 )
-from hitherto.work.hints import Hints
+from hitherto.work import cursors
+from hitherto.work.progress import SessionState, session_state
+from hitherto.work.status import Status, status
+from hitherto.work.worker import Settled
 
 
-class Hitherto(Custody):
-    """The memory of many users, embedded in a folder or on PostgreSQL.
+class Hitherto(Parts):
+    """The memory of many users, in a folder (SQLite) or on PostgreSQL.
 
-    `model` is the extractor's (a PydanticAI model or its name, or several to fall back on), `tokenizer` the family of the
-    model that will answer. With `work` the work after the turn is done in this process, while the memory is open.
+    `model` reads conversations and learns from them: a PydanticAI model, its name, or several to fall back on. `tokenizer`
+    is the family of the model that will answer. With `work=True` learning runs in this process while the memory is open.
     """
-
-    def __init__(
-        self,
-        url: str | Path,
-        *,
-        recipe: str | Recipe = "companion",
-        model: object = None,
-        embedder: str | Embedder | None = None,
-        reranker: str | Reranker | None = None,
-        tokenizer: str = "o200k",
-        clock: Clock | None = None,
-        tenant: str = "default",
-        work: bool = False,
-        forgotten: str | Path | None = None,
-        master_key: str | None = None,
-        keys: str | Path | None = None,
-        actor: str = "library",
-        redis: str | None = None,
-    ) -> None:
-        """A `reranker` ("onnx" with that extra) looks at what `search` found again, at a cost of milliseconds for each
-        of forty texts (docs/recall.md). `forgotten` is the file that notes what was forgotten (docs/privacy.md). With a
-        `master_key`, everything of a user is encrypted with a key of their own, which lies wrapped in the folder
-        `keys`, outside the data. `redis` is the URL of a Redis that the processes on this memory share, if there are
-        several (docs/scaling.md)."""
-        self._keyring = open_keyring(str(url), master=master_key, folder=keys)
-        self._store: Store = stores.connect(str(url), keys=self._keyring)
-        self._coordination = coordination.connect(redis, memory=str(url))
-        self._ledger = open_ledger(str(url), forgotten)
-        self._actor = actor
-        self._recipe = _recipe(recipe)
-        self._tokenizer = open_tokenizer(tokenizer)
-        self._clock = clock or system_clock
-        self._tenant = validate.name(tenant, what="tenant")
-        self._recaller = Recaller(open_embedder(embedder), reranker=open_reranker(reranker))
-        self._models = wiring.Models.of(model, stems=stems)
-        self._hints = Hints(self._store.catalog, self._coordination)
-        self._works = work
-        self._background = AsyncExitStack()
-        self._personas = personas.Personas(self._store.catalog, tenant=self._tenant)
-        self._prefixes = Prefixes(self._coordination)
-        self._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=self._tenant)
-        self._flushing: set[asyncio.Task[None]] = set()
-
-    # --- life ------------------------------------------------------------------------------------------------------
-
-    async def __aenter__(self) -> Self:
-        await self.open()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def open(self) -> None:
-        await self._store.open()
-        if self._works:
-            await self._background.enter_async_context(self.working())
-
-    async def close(self) -> None:
-        """Ends the work beside, writes the snapshots that are still pending and closes the store."""
-        await self._background.aclose()
-        await self.flush()
-        await self._hints.close()
-        await self._coordination.close()
-        await self._models.close()
-        await self._store.close()
-
-    async def flush(self) -> None:
-        """Returns when every snapshot made so far is durable. All callers wait for the same tasks, so one that is cancelled
-        leaves them running."""
-        while self._flushing:
-            await asyncio.wait(self._flushing)
-
-    def for_tenant(self, tenant: str) -> "Hitherto":
-        """The same open memory, for the users and personas of another tenant; closing either closes both."""
-        other = copy.copy(self)
-        other._tenant = validate.name(tenant, what="tenant")
-        other._personas = personas.Personas(self._store.catalog, tenant=other._tenant)
-        other._recipes = saved_recipes.SavedRecipes(self._store.catalog, tenant=other._tenant)
-        return other
-
-    def acting(self, actor: str) -> "Hitherto":
-        """The same open memory, whose audit log names this actor."""
-        other = copy.copy(self)
-        other._actor = actor
-        return other
-
-    def user_store(self, user: str) -> UserStore:
-        """The user's own log and records, for an adapter that has to read and write in one transaction."""
-        return self._user(user)
-
-    @property
-    def catalog(self) -> Catalog:
-        """What belongs to no single user; the service keeps its keys there."""
-        return self._store.catalog
 
     # --- turns -----------------------------------------------------------------------------------------------------
 
+    @call(Route("POST", "/v1/turns"))
     async def record(self, turn: Turn | Iterable[Turn]) -> list[str]:
-        """Stores one turn or many, durable on return; their ids, in the order given."""
+        """Stores one turn or many, durable on return; gives their ids in the same order."""
         turns = [turn] if isinstance(turn, Turn) else list(turn)
-        now = self._clock()
-        ids: dict[int, str] = {}
-        for user, places in _by_user(validate.turns(turns, now=now)).items():
-            batch = [turns[place] for place in places]
-            prepared = recording.prepare(batch, indexer=self._indexer(), now=now, new_id=lambda: new_id(now))
-            also = await self._consequences(user, batch)
-            done = await recording.record(
-                self._user(user), prepared, rule=sessions.Rule.of(self._recipe.sessions), now=now, also=also
-            )
-            ids.update(zip(places, done, strict=True))
-            self._hints.note(UserKey(self._tenant, user), now)
-        return [ids[place] for place in range(len(turns))]
+        return await self._stored(turns)
 
+    @call(Route("PATCH", f"{USER}/turns/{{id}}", id="turn"))
     async def revise(self, *, user: str, turn: str, text: str) -> StoredTurn:
-        """A new version of a turn; the old one stays in the log."""
+        """Writes a new version of a turn; the old one stays in the log."""
         return await recording.revise(
             self._user(user), turn=turn, text=text, indexer=self._indexer(), now=self._clock()
         )
 
+    @call(Route("GET", f"{USER}/turns"), Route("GET", f"{USER}/turns/{{id}}"))
     async def turns(
         self,
         *,
@@ -221,31 +106,25 @@ class Hitherto(Custody):
         known: int | None = None,
         before: int | None = None,
     ) -> list[StoredTurn]:
-        """Turns in the conversation's order; None means all. `after` continues from a turn's `place`; `before` gives the
-        newest ones that stand before a place, and takes neither session nor times."""
-        whose, where = everything_or(persona), everything_or(lane)
-        query: TurnsById | Window | TurnList
-        if ids is not None:
-            query = TurnsById(ids=tuple(ids), known=known)
-        elif before is not None:
-            if session is not None or since is not None or until is not None or after:
-                raise InvalidInput("before= lists the newest turns; it goes with persona, lane, limit and known alone")
-            query = Window(before=before, limit=limit, persona=whose, lane=where, known=known)
-        else:
-            query = TurnList(
-                after=after,
-                limit=limit,
-                session=session,
-                since=since and bound(since, name="since"),
-                until=until and bound(until, name="until"),
-                persona=whose,
-                lane=where,
-                known=known,
-            )
-        return list((await self._user(user).read(query))[query])
+        """Lists turns in conversation order; None means all. `after` continues from a turn's `place`. `before` gives the
+        newest turns in front of a place; it combines with persona, lane, limit and known only."""
+        return await listing.turns(
+            self._user(user),
+            ids=ids,
+            persona=persona,
+            lane=lane,
+            session=session,
+            since=since,
+            until=until,
+            after=after,
+            limit=limit,
+            known=known,
+            before=before,
+        )
 
     # --- contexts --------------------------------------------------------------------------------------------------
 
+    @call(Route("POST", "/v1/context"))
     async def context(
         self,
         *,
@@ -261,8 +140,8 @@ class Hitherto(Custody):
         known: int | None = None,
         keep: bool = True,
     ) -> Context:
-        """What the model should see for this message: no model call, and the same bytes for the same state. Without
-        `keep` it leaves no snapshot, for a context that is only looked at."""
+        """Assembles what the model should see for this message. Calls no model; the same state gives the same bytes.
+        With `keep=False` no snapshot is kept."""
         if (message is None) == (turn is None):
             raise InvalidInput("pass either message= (not recorded yet) or turn= (the id of a recorded one)")
         if message is not None:
@@ -273,22 +152,22 @@ class Hitherto(Custody):
             persona=validate.optional_name(persona, what="persona"),
             lane=validate.optional_name(lane, what="lane"),
             recipe=chosen.recipe,
-            now=self._clock() if at is None else instant(at),
+            now=self._now(at),
             message=message,
             turn=turn,
             inputs=dict(inputs or {}),
             known=known,
             warnings=chosen.warnings,
         )
-        recall = self._recaller.of(UserKey(self._tenant, user))
-        material = await gather.gather(self._user(user), request, recall)
+        material = await gather.gather(self._user(user), request, self._recaller.of(self._key(user)))
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
         if keep:
-            self._behind(replaying.keep(self._user(user), assembled, request.recipe, material))
+            self._later(replaying.keep(self._user(user), assembled, request.recipe, material))
         conversation = (self._tenant, user, request.persona, request.lane, counter.family)
         return assembled.context(kept=await self._prefixes.kept(conversation, assembled, counter))
 
+    @call(Route("POST", "/v1/search"), answers="items")
     async def search(
         self,
         *,
@@ -302,45 +181,38 @@ class Hitherto(Custody):
         explain: bool = False,
         known: int | None = None,
     ) -> list[Hit]:
-        """The turns, memories, episodes and summaries that answer best, best first."""
-        validate.text(query, what="query")
+        """Finds the turns, memories, episodes and summaries that answer best, best first."""
         ask = Search(
-            text=query,
+            text=validate.text(query, what="query"),
             limit=limit,
             kinds=tuple(kinds or ("turn", "memory", "episode", "summary")),
             persona=everything_or(persona),
             lane=everything_or(lane),
-            now=self._clock() if at is None else instant(at),
+            now=self._now(at),
             known=known,
         )
-        return await self._recaller.search(UserKey(self._tenant, user), self._user(user), ask)
+        return await self._recaller.search(self._key(user), self._user(user), ask)
 
+    @call(Route("GET", f"{USER}/snapshots"), Route("GET", f"{USER}/snapshots/{{id}}"))
     async def snapshots(
-        self,
-        *,
-        user: str,
-        ids: Sequence[str] | None = None,
-        limit: int = 50,
-        before: datetime | None = None,
+        self, *, user: str, ids: Sequence[str] | None = None, limit: int = 50, before: datetime | None = None
     ) -> list[StoredSnapshot]:
-        """The newest snapshots, newest first, or those with these ids; `before` gives only those taken earlier."""
+        """Lists the newest snapshots, newest first, or those with these ids; `before` gives only earlier ones."""
         await self.flush()
-        query = (
-            SnapshotList(limit=limit, before=before and bound(before, name="before"))
-            if ids is None
-            else SnapshotsById(ids=tuple(ids))
-        )
-        return list((await self._user(user).read(query))[query])
+        return await listing.snapshots(self._user(user), ids=ids, limit=limit, before=before)
 
+    @call(Route("GET", f"{USER}/snapshots/{{id}}/replay", "read", id="snapshot"))
     async def replay(self, *, user: str, snapshot: str) -> Context:
-        """The context of that snapshot again, byte for byte; what was forgotten since is shown as forgotten."""
+        """Rebuilds the context of a snapshot byte for byte; what was forgotten since is shown as forgotten."""
         await self.flush()
         return await replaying.replay(self._user(user), snapshot)
 
+    @call(Route("GET", f"{USER}/diff"))
     async def diff(self, a: Context, b: Context) -> Difference:
-        """What changed from one context to another."""
+        """Compares two contexts."""
         return diff(a, b)
 
+    @call(Route("POST", f"{USER}/backtest"))
     async def backtest(
         self,
         *,
@@ -350,175 +222,370 @@ class Hitherto(Custody):
         lane: str | None = None,
         limit: int = LISTED,
     ) -> list[Trial]:
-        """Another recipe over a recorded conversation: for each of the user's turns, the context it would have had."""
+        """Runs another recipe over a recorded conversation: for each user turn, the context it would have produced."""
 
         async def build(turn: StoredTurn, recipe: Recipe) -> Context:
+            whose, where, at = turn.persona, turn.lane, turn.at
             return await self.context(
-                user=user,
-                turn=turn.id,
-                persona=turn.persona,
-                lane=turn.lane,
-                recipe=recipe,
-                at=turn.at,
-                known=turn.seq,
+                user=user, turn=turn.id, persona=whose, lane=where, recipe=recipe, at=at, known=turn.seq
             )
 
-        trials = replaying.backtest(
-            self._user(user),
-            build,
-            recipe=(await self._chosen(recipe)).recipe,
-            persona=everything_or(persona),
-            lane=everything_or(lane),
-            limit=limit,
-        )
+        chosen, whose, where = (await self._chosen(recipe)).recipe, everything_or(persona), everything_or(lane)
+        trials = replaying.backtest(self._user(user), build, recipe=chosen, persona=whose, lane=where, limit=limit)
         return [trial async for trial in trials]
 
-    # --- recipes -----------------------------------------------------------------------------------------------------
+    # --- recipes and personas --------------------------------------------------------------------------------------
 
+    @call(Route("PUT", "/v1/recipes/{name}"))
     async def define_recipe(self, recipe: Recipe) -> Recipe:
-        """Keeps a recipe of the application's own under its name; every definition is a version."""
+        """Saves a recipe under its name; every definition is a version."""
         return await self._recipes.define(recipe, now=self._clock())
 
+    @call(Route("GET", "/v1/recipes", "read"), Route("GET", "/v1/recipes/{name}"))
     async def recipes(self) -> list[Recipe]:
-        """Every recipe that can be named: those that come with the package, then the application's own."""
+        """Lists the built-in recipes, then the application's own."""
         return [*map(recipe_book.load, recipe_book.names()), *await self._recipes.all()]
 
-    # --- who -------------------------------------------------------------------------------------------------------
-
+    @call(Route("PUT", "/v1/personas/{id}"))
     async def define_persona(
         self, id: str, *, name: str, text: str, boundaries: str = "", style: str = "", **extra: Json
     ) -> Persona:
-        """Who answers; every definition is a version. Over the recipe's cap is an error here, not later."""
+        """Defines who answers; every definition is a version. A persona over the recipe's cap is an error here."""
         persona = Persona(id=id, name=name, text=text, boundaries=boundaries, style=style, extra=extra)
         personas.check(persona, recipe=self._recipe, tokenizer=self._tokenizer)
         return await self._personas.define(persona, now=self._clock())
 
+    @call(Route("GET", "/v1/personas", "read"))
     async def personas(self) -> list[Persona]:
+        """Lists the personas."""
         return await self._personas.all()
 
+    # --- users and their state -------------------------------------------------------------------------------------
+
+    @call(Route("PATCH", USER))
     async def set_user(self, user: str, **fields: Any) -> Profile:
-        """What the application knows of the user: zone, name, locale, stage, and anything else as `extra`."""
+        """Sets what the application knows about a user: zone, name, locale, stage; other fields become `extra`."""
         return await profiles.set_profile(self._desk(user), fields)
 
+    @call(Route("GET", USER, "read"))
     async def user(self, user: str) -> Profile:
+        """Gives the user's profile."""
         return await profiles.profile(self._user(user), now=self._clock())
 
-    async def link(self, user: str, channel: str, external_id: str) -> None:
-        """From now on this phone number, chat or account id means this user."""
-        await linking.link(self._store.catalog, UserKey(self._tenant, user), channel, external_id, now=self._clock())
+    @call(Route("GET", "/v1/users"))
+    async def users(self) -> list[str]:
+        """Lists the tenant's users."""
+        return [key.user for key in await self._store.catalog.users(self._tenant)]
 
-    async def resolve(self, channel: str, external_id: str) -> str | None:
-        """The user who is linked to it, if any."""
-        return await linking.resolve(self._store.catalog, self._tenant, channel, external_id)
-
-    async def linked(self) -> list[str]:
-        """The users that something is linked to, those linked last first."""
-        return await linking.linked(self._store.catalog, self._tenant)
-
+    @call(Route("GET", f"{USER}/head", "read", new_user=True), answers="head")
     async def head(self, *, user: str) -> int:
-        """The newest entry of the user's log; 0 for a user of whom nothing was ever written."""
+        """Gives the number of the user's newest log entry; 0 for a user nothing was written about."""
         query = Head()
         return (await self._user(user).read(query))[query]
 
-    async def users(self) -> list[str]:
-        return [key.user for key in await self._store.catalog.users(self._tenant)]
+    @call(Route("POST", "/v1/links"))
+    async def link(self, user: str, channel: str, external_id: str) -> None:
+        """Makes a phone number, chat or account id resolve to this user."""
+        await links.link(self._store.catalog, self._key(user), channel, external_id, now=self._clock())
 
+    @call(Route("POST", "/v1/links/remove", "admin"), answers="removed")
+    async def unlink(self, channel: str, external_id: str) -> bool:
+        """Removes a link, so that the id may be linked to another user; False if there was none."""
+        return await links.unlink(self._store.catalog, self._tenant, channel, external_id)
+
+    @call(Route("POST", "/v1/links/resolve", "admin"), answers="user")
+    async def resolve(self, channel: str, external_id: str) -> str | None:
+        """Finds the user that a channel's id is linked to. Asked by POST, so that no phone number ends up in a log."""
+        return await links.resolve(self._store.catalog, self._tenant, channel, external_id)
+
+    @in_process("for channels beside the memory; from afar links are resolved one by one")
+    async def linked(self) -> list[str]:
+        """Lists the users that something is linked to, most recently linked first."""
+        return await links.linked(self._store.catalog, self._tenant)
+
+    @call(Route("GET", f"{USER}/state", "read"))
     async def state(self, *, user: str, persona: str | None = None) -> State:
-        """The relationship's state; with none set, an empty one."""
+        """Gives the relationship state with a persona; an empty one if none was set."""
         return await profiles.state(self._user(user), persona=persona, now=self._clock())
 
+    @call(Route("PATCH", f"{USER}/state"))
     async def set_state(self, *, user: str, persona: str | None = None, **fields: Json) -> State:
         """Changes these fields (None removes one) and keeps the others."""
         return await profiles.set_state(self._desk(user), persona=persona, changes=fields)
 
-    # --- what is remembered ------------------------------------------------------------------------------------------
+    # --- memories, loops and other records -------------------------------------------------------------------------
 
+    @call(Route("POST", f"{USER}/memories"))
     async def remember(self, *, user: str, text: str, **fields: Any) -> Memory:
-        """A memory by hand."""
+        """Writes a memory by hand."""
         return cast(Memory, await self.add("memory", user=user, text=text, **fields))
 
+    @call(Route("POST", f"{USER}/{{kind}}"))
     async def add(self, kind: RecordKind, /, *, user: str, id: str | None = None, **fields: Any) -> Record:
-        """Any record by hand: a memory, episode, loop, thought, summary …; one with a key that exists is a new version.
-        With an `id` and no key, adding it again changes nothing."""
+        """Writes any record by hand: a memory, episode, loop, thought, summary … A key that exists gets a new version;
+        with an `id` and no key, adding it again changes nothing."""
         return await editing.add(self._desk(user), kind, fields, id=id)
 
+    @call(Route("PATCH", f"{USER}/{{kind}}/{{id}}"))
     async def update(self, id: str, *, user: str, **changes: Any) -> Record:
-        """A new version with these fields changed: close a loop (status="done"), pin or archive a memory …"""
+        """Writes a new version with these fields changed: close a loop (status="done"), pin or archive a memory …"""
         changed = await editing.update(self._desk(user), id, changes)
         if isinstance(changed, Loop) and changed.status != "open":
             await thoughts.let_go(self._user(user), changed, now=self._clock())
         return changed
 
-    # --- out and in ------------------------------------------------------------------------------------------------
+    @call(Route("GET", f"{USER}/memories"))
+    async def memories(
+        self,
+        *,
+        user: str,
+        persona: str | None = None,
+        status: str | None = "ACTIVE",
+        entity: str | None = None,
+        limit: int = LISTED,
+        after: Place | None = None,
+        known: int | None = None,
+    ) -> list[Memory]:
+        """Lists memories, newest first; with a persona, its own and everybody's. `after` continues a list (not one by
+        entity)."""
+        wanted = {"persona": persona, "status": status, "entity": entity}
+        return await listing.records(
+            self._user(user), Memory, **wanted, limit=limit, after=after, known=known, shared=True
+        )
 
+    @call(Route("GET", f"{USER}/episodes"))
+    async def episodes(
+        self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
+    ) -> list[Episode]:
+        """Lists episodes, newest first."""
+        return await listing.records(self._user(user), Episode, persona=persona, limit=limit, after=after, shared=True)
+
+    @call(Route("GET", f"{USER}/loops"))
+    async def loops(
+        self,
+        *,
+        user: str,
+        persona: str | None = None,
+        status: str | None = "open",
+        limit: int = LISTED,
+        after: Place | None = None,
+    ) -> list[Loop]:
+        """Lists loops, newest first; with `status=None`, the closed ones too."""
+        return await listing.records(self._user(user), Loop, persona=persona, status=status, limit=limit, after=after)
+
+    @call(Route("GET", f"{USER}/thoughts"))
+    async def thoughts(
+        self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
+    ) -> list[Thought]:
+        """Lists the persona's thoughts, newest first."""
+        return await listing.records(self._user(user), Thought, persona=persona, limit=limit, after=after)
+
+    @call(Route("GET", f"{USER}/summaries"))
+    async def summaries(
+        self,
+        *,
+        user: str,
+        persona: str | None = None,
+        kind: SummaryKind | None = None,
+        limit: int = LISTED,
+        after: Place | None = None,
+    ) -> list[Summary]:
+        """Lists current summaries, newest first; `kind` filters what the limit let through."""
+        found = await listing.records(self._user(user), Summary, persona=persona, limit=limit, after=after)
+        return [summary for summary in found if kind is None or summary.kind == kind]
+
+    @call(Route("GET", f"{USER}/sessions"))
+    async def sessions(
+        self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
+    ) -> list[Session]:
+        """Lists sessions, newest first, with their last activity and number of turns."""
+        found = await listing.records(self._user(user), Session, persona=persona, limit=limit, after=after)
+        return await sessions.with_activity(self._user(user), found)
+
+    @call(Route("GET", f"{USER}/entities"))
+    async def entities(self, *, user: str, limit: int = LISTED, after: Place | None = None) -> list[Entity]:
+        """Lists the people, places, organisations and projects that came up."""
+        return await listing.records(self._user(user), Entity, limit=limit, after=after)
+
+    @call(Route("GET", f"{USER}/records/{{id}}/versions"), Route("GET", f"{USER}/{{kind}}/{{id}}"))
+    async def history(self, *, user: str, id: str) -> list[Record]:
+        """Lists every version of a record, oldest first."""
+        return await listing.versions(self._user(user), id)
+
+    @call(Route("POST", f"{USER}/seed", "write", new_user=True))
+    async def seed(self, *, user: str, facts: Sequence[str]) -> list[Memory]:
+        """Writes a profile known beforehand, one fact per line; gives the memories that were new (`seeded_profile`)."""
+        zone = (await self.user(user)).zone
+        index, now = self._indexer(), self._clock()
+        return list(await seeding.seed(self._user(user), facts, zone=zone, index=index, alike=names.alike, now=now))
+
+    @call(Route("POST", f"{USER}/entities/merge", "write"))
+    async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
+        """Merges entities into the first of them; every memory, card and alias follows."""
+        return await who.merge(self._user(user), entities, index=self._indexer(), now=self._clock())
+
+    @call(Route("POST", f"{USER}/entities/split", "write"))
+    async def split(self, *, user: str, entity: str, name: str, memories: Sequence[str] | None = None) -> Entity:
+        """Makes one name of an entity an entity of its own, with these memories or those whose turns use the name."""
+        index, now = self._indexer(), self._clock()
+        return await who.split(self._user(user), entity, name=name, memories=memories, index=index, now=now)
+
+    @call(Route("GET", f"{USER}/audit", "read"))
+    async def audit(self, *, user: str) -> Audit:
+        """Measures a user's memory: the share that is duplicated, unsupported, stale, quarantined or secret."""
+        return await auditing.audit(self._user(user), stems=self._indexer().stems, now=self._clock())
+
+    # --- learning after the turn -----------------------------------------------------------------------------------
+
+    @call(Route("POST", f"{USER}/settle", "write"), Route("POST", "/v1/settle", "admin"))
+    async def settle(self, *, user: str | None = None) -> dict[str, Settled]:
+        """Runs all work that is due now, for one user or for every user of the tenant."""
+        worker = await self.worker()
+        return {name: await worker.settle(self._key(name)) for name in await self._these(user)}
+
+    @call(Route("GET", f"{USER}/steps", "read"))
+    async def work_status(self, *, user: str) -> Status:
+        """Shows where each step of the work stands for a user, with what failed and why."""
+        return await status(self._user(user), now=self._clock())
+
+    @call(Route("POST", f"{USER}/retry", "write", query=True), answers="count")
+    async def retry(self, *, user: str, step: str | None = None) -> int:
+        """Makes parked steps due again; gives how many there were."""
+        count = await cursors.retry(self._user(user), step=step, now=self._clock())
+        if count:
+            self._hints.note(self._key(user), self._clock())
+        return count
+
+    @call(Route("GET", f"{USER}/progress", "read"))
+    async def progress(self, *, user: str, persona: str | None = None) -> SessionState:
+        """Shows how far the conversation with a persona has come: counts, last message, rolling summary, upkeep."""
+        return await session_state(self._user(user), persona=persona)
+
+    @call(Route("POST", f"{USER}/reindex", "write"), Route("POST", "/v1/reindex", "admin"), local=("progress",))
+    async def reindex(
+        self, *, user: str | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> dict[str, int]:
+        """Writes every vector that the embedder has not made yet, for one user or all; gives how many each. It can be
+        stopped and started again."""
+        made = self._vectors()
+        return {
+            name: await embed.reindex(self._user(name), embedder=made.embedder, embed=made.embed, progress=progress)
+            for name in await self._these(user)
+        }
+
+    # --- privacy ---------------------------------------------------------------------------------------------------
+
+    @call(
+        Route("POST", f"{USER}/forget"),
+        Route("DELETE", USER),
+        Route("DELETE", f"{USER}/{{kind}}/{{id}}"),
+        repeatable=False,
+    )
+    async def forget(
+        self,
+        *,
+        user: str,
+        turn: str | None = None,
+        memory: str | None = None,
+        entity: str | None = None,
+        lane: str | None = None,
+        persona: str | None = None,
+        before: datetime | None = None,
+        origin: Origin | None = None,
+        conversation: str | None = None,
+        speaker: str | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Removes one thing and everything derived from it, for good; gives a receipt of counts and hashes.
+
+        `origin`, `conversation` and `speaker` together name a source: everything that came from it goes. `dry_run` only
+        counts.
+        """
+        what = What(
+            turn=turn,
+            memory=memory,
+            entity=entity,
+            lane=lane,
+            persona=persona,
+            before=before and bound(before, name="before"),
+            source=Source.of(origin=origin, conversation=conversation, speaker=speaker),
+            everything=everything,
+        )
+        await self.flush()
+        validate.name(user, what="user")
+        receipt = await self._privacy().forget(self._key(user), what, dry_run=dry_run)
+        if not dry_run:
+            self._hints.note(self._key(user), self._clock())
+        return receipt
+
+    @in_process("after a restore, which is done where the files are: hitherto restore")
+    async def forget_again(self, ledger: str | Path | None = None) -> dict[str, Receipt]:
+        """Removes, after a restore, what the ledger says was forgotten since the backup; gives what it found, by user."""
+        return await self._privacy().forget_again(ledger)
+
+    @call(Route("POST", "/v1/scrub", "operate"), repeatable=False, local=("progress",))
+    async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
+        """Rewrites what may still hold bytes of something forgotten, for all tenants; needed on PostgreSQL."""
+        return await self._privacy().scrub(progress=progress)
+
+    @call(Route("GET", f"{USER}/retention", "read", new_user=True))
+    async def retention(self, *, user: str) -> dict[str, float]:
+        """Gives for how many days each kind is kept for this user; a kind that is missing is kept."""
+        return dict((await retention.policy(self._store.catalog, self._key(user))).days)
+
+    @call(Route("PATCH", f"{USER}/retention"), Route("PATCH", "/v1/retention"))
+    async def set_retention(self, *, user: str | None = None, **days: float | None) -> dict[str, float | None]:
+        """Sets days for each kind (turn, memory, episode, loop, thought, summary, snapshot), for the tenant or for one user;
+        None keeps it. Nothing is removed before `retain` is called."""
+        return await self._privacy().set_retention(None if user is None else self._key(user), days)
+
+    @call(Route("POST", f"{USER}/retain", query=True), Route("POST", "/v1/retain", query=True), repeatable=False)
+    async def retain(self, *, user: str | None = None, dry_run: bool = False) -> dict[str, Receipt]:
+        """Removes what is older than its retention allows, for one user or all; `dry_run` only counts. Receipts by user."""
+        await self.flush()
+        return await self._privacy().retain(await self._these(user), dry_run=dry_run)
+
+    @call(Route("POST", f"{USER}/memories/{{id}}/review", "write"), repeatable=False)
+    async def review(self, id: str, *, user: str, approve: bool) -> Memory:
+        """Decides on a quarantined memory (`memories(status="QUARANTINED")`): used from now on, or archived."""
+        waiting = [m for m in await self.memories(user=user, status="QUARANTINED") if m.id == id]
+        return await self._privacy().review(self._desk(user), self._key(user), waiting, approve=approve)
+
+    @call(Route("GET", f"{USER}/events"), Route("GET", "/v1/events"))
+    async def events(self, *, user: str | None = None, limit: int = EVENTS, before: str | None = None) -> list[Event]:
+        """Lists the audit log, newest first: who forgot, exported, loaded or changed what, without content. `before`
+        continues after the event with that id."""
+        return await self._privacy().events(None if user is None else self._key(user), limit=limit, before=before)
+
+    # --- moving and keeping ----------------------------------------------------------------------------------------
+
+    @call(Route("GET", f"{USER}/export"))
     async def export(self, *, user: str) -> AsyncIterator[str]:
-        """The user's whole memory as JSON lines."""
-        digest = UserKey(self._tenant, user).digest
-        await self._journal().note("export", user=digest, at=self._clock())
-        async for line in exporting.export(self._user(user), key=UserKey(self._tenant, user)):
+        """Gives the user's whole memory as JSON lines."""
+        key = self._key(user)
+        await self._privacy().journal.note("export", user=key.digest, at=self._clock())
+        async for line in exporting.export(self._user(user), key=key):
             yield line
 
+    @call(Route("POST", f"{USER}/import"))
     async def load(self, file: str | Path, *, user: str | None = None) -> int:
-        """Reads an export back, under its own user or another; the number of entries."""
-        whose = validate.name(exported.user_of(Path(file)) if user is None else user, what="user")
-        count = await exporting.load(self._user(whose), file, stems=stems)
+        """Reads an export back, under its own user or another; gives the number of entries."""
+        whose = validate.name(exporting.user_of(Path(file)) if user is None else user, what="user")
+        key, count = self._key(whose), await exporting.load(self._user(whose), file, stems=stems)
         await resume(self._user(whose))
         await self.reindex(user=whose)
-        key = UserKey(self._tenant, whose)
-        await self._journal().note("load", user=key.digest, at=self._clock(), entries=count)
+        await self._privacy().journal.note("load", user=key.digest, at=self._clock(), entries=count)
         self._hints.note(key, self._clock())
         return count
 
+    @call(Route("GET", "/v1/health", "operate"), Route("GET", "/healthz"), Route("GET", "/readyz"))
     async def health(self) -> Health:
+        """Shows the store's state and what is wrong with it."""
         health, problem = await self._store.health(), await self._coordination.problem()
         return health if problem is None else replace(health, problems=(*health.problems, problem))
 
+    @call(Route("POST", "/v1/backups"), local=("progress",))
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Copies everything into a new folder; gives the number of users. On a service, `target` is a name there."""
         return await self._store.backup(str(target), progress=progress)
-
-    # --- inside ----------------------------------------------------------------------------------------------------
-
-    def _user(self, user: str) -> UserStore:
-        return self._store.user(UserKey(self._tenant, validate.name(user, what="user")))
-
-    async def _chosen(self, recipe: str | Recipe | None) -> saved_recipes.Chosen:
-        if recipe is None or isinstance(recipe, Recipe):
-            return saved_recipes.Chosen(recipe or self._recipe)
-        return await self._recipes.chosen(recipe, usual=self._recipe)
-
-    def _indexer(self) -> Indexer:
-        return Indexer(
-            count=self._tokenizer.turn,
-            family=self._tokenizer.family,
-            stems=stems,
-            embed=recording.forgiving(self._recaller.vectors) if self._recaller.at_once else None,
-        )
-
-    def _desk(self, user: str) -> editing.Desk:
-        now = self._clock()
-        return editing.Desk(store=self._user(user), indexer=self._indexer(), now=now, new_id=lambda: new_id(now))
-
-    async def _consequences(self, user: str, batch: Sequence[Turn]) -> Change | None:
-        """What recording these turns marks besides: thoughts that an answer was given are used."""
-        named = [turn.snapshot for turn in batch if turn.snapshot]
-        if not named:
-            return None
-        await self.flush()
-        return await snapshots.marks(self._user(user), named, now=self._clock())
-
-    def _behind(self, work: Coroutine[Any, Any, None]) -> None:
-        """Does something behind the answer."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._flushing.add(task)
-        task.add_done_callback(self._flushing.discard)
-
-
-def _recipe(recipe: str | Recipe) -> Recipe:
-    return recipe if isinstance(recipe, Recipe) else recipe_book.load(recipe)
-
-
-def _by_user(turns: Sequence[Turn]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for place, turn in enumerate(turns):
-        places.setdefault(turn.user, []).append(place)
-    return places

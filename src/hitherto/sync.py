@@ -1,13 +1,15 @@
 """The same Hitherto without `await`: each call runs on an event loop in a thread of its own."""
 
 import asyncio
+import inspect
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast
 
+from hitherto.calls import calls_of
 from hitherto.engine import Hitherto as Async
 from hitherto.errors import StoreClosed
 
@@ -84,63 +86,21 @@ class Hitherto(Blocking[Async]):
         super().__init__(lambda: Async(url, **options))
 
     def export(self, *, user: str) -> list[str]:
-        """The user's whole memory as JSON lines."""
+        """Gives the user's whole memory as JSON lines."""
+        return self.run(collected(self.engine.export(user=user)))
 
-        async def collect() -> list[str]:
-            return [line async for line in self.engine.export(user=user)]
 
-        return self.run(collect())
+async def collected(lines: AsyncIterator[str]) -> list[str]:
+    """What comes piece by piece, as a list."""
+    return [line async for line in lines]
 
-    flush = blocking(Async.flush)
-    record = blocking(Async.record)
-    revise = blocking(Async.revise)
-    turns = blocking(Async.turns)
-    context = blocking(Async.context)
-    search = blocking(Async.search)
-    snapshots = blocking(Async.snapshots)
-    replay = blocking(Async.replay)
-    diff = blocking(Async.diff)
-    backtest = blocking(Async.backtest)
-    define_persona = blocking(Async.define_persona)
-    personas = blocking(Async.personas)
-    define_recipe = blocking(Async.define_recipe)
-    recipes = blocking(Async.recipes)
-    set_user = blocking(Async.set_user)
-    user = blocking(Async.user)
-    users = blocking(Async.users)
-    head = blocking(Async.head)
-    link = blocking(Async.link)
-    resolve = blocking(Async.resolve)
-    state = blocking(Async.state)
-    set_state = blocking(Async.set_state)
-    remember = blocking(Async.remember)
-    add = blocking(Async.add)
-    update = blocking(Async.update)
-    memories = blocking(Async.memories)
-    episodes = blocking(Async.episodes)
-    loops = blocking(Async.loops)
-    thoughts = blocking(Async.thoughts)
-    summaries = blocking(Async.summaries)
-    sessions = blocking(Async.sessions)
-    entities = blocking(Async.entities)
-    history = blocking(Async.history)
-    load = blocking(Async.load)
-    settle = blocking(Async.settle)
-    work_status = blocking(Async.work_status)
-    retry = blocking(Async.retry)
-    progress = blocking(Async.progress)
-    seed = blocking(Async.seed)
-    merge = blocking(Async.merge)
-    split = blocking(Async.split)
-    audit = blocking(Async.audit)
-    reindex = blocking(Async.reindex)
-    health = blocking(Async.health)
-    backup = blocking(Async.backup)
-    forget = blocking(Async.forget)
-    forget_again = blocking(Async.forget_again)
-    scrub = blocking(Async.scrub)
-    retention = blocking(Async.retention)
-    set_retention = blocking(Async.set_retention)
-    retain = blocking(Async.retain)
-    review = blocking(Async.review)
-    events = blocking(Async.events)
+
+def add_blocking_calls(facade: type[Blocking[Any]], awaited: type, calls: Iterable[str]) -> None:
+    """Gives the facade every call that it does not have yet. Type checkers read them in the stub."""
+    for name in calls:
+        method = getattr(awaited, name, None)
+        if not hasattr(facade, name) and inspect.iscoroutinefunction(method):
+            setattr(facade, name, blocking(method))
+
+
+add_blocking_calls(Hitherto, Async, calls_of(Async))

@@ -1,6 +1,5 @@
-"""A client of the service with the library's own calls: `Client` to be awaited, `SyncClient` without."""
+"""A client of the service with the library's own calls: `Client` for `await`, `SyncClient` without."""
 
-from hitherto.client.calls import Client
-from hitherto.client.sync import SyncClient
+from hitherto.client.client import Client, SyncClient
 
 __all__ = ["Client", "SyncClient"]

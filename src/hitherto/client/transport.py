@@ -6,6 +6,7 @@ import secrets
 from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 from pydantic import TypeAdapter, ValidationError
@@ -122,3 +123,17 @@ def _wait(attempt: int) -> float:
 
 def _params(given: Mapping[str, object] | None) -> dict[str, Any]:
     return {name: to_jsonable_python(value) for name, value in (given or {}).items() if value is not None}
+
+
+def of_user(user: str, *rest: str) -> str:
+    return "/".join(["/v1/users", quoted(user), *map(quoted, rest)])
+
+
+def quoted(name: str) -> str:
+    """The name as one step of a path. A step of dots alone would be taken out of the address before it is sent."""
+    return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
+
+
+def present(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that are given."""
+    return {name: value for name, value in values.items() if value is not None}

@@ -18,7 +18,7 @@ async def link(catalog: Catalog, key: UserKey, channel: str, external_id: str, *
     body = json.dumps({"user": key.user})
     found = await catalog.documents(key.tenant, KIND, [name])
     if found and found[0].body != body:
-        raise Conflict(f"this {channel} id is linked to another user; unlink it first")
+        raise Conflict(f"this {channel} id is linked to another user; unlink it first: unlink({channel!r}, id)")
     version = found[0].version if found else 0
     await catalog.put(key.tenant, KIND, name, body, at=now, expected=version, about=key.user)
 
@@ -35,6 +35,7 @@ async def linked(catalog: Catalog, tenant: str) -> list[str]:
 
 
 async def unlink(catalog: Catalog, tenant: str, channel: str, external_id: str) -> bool:
+    """Removes the link; False if there was none."""
     return await catalog.delete(tenant, KIND, _name(tenant, channel, external_id))
 
 

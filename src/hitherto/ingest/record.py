@@ -258,3 +258,11 @@ async def revise(
 
     await store.write(decide, query)
     return (await store.read(query))[query][0]
+
+
+def by_user(turns: Sequence[Turn]) -> dict[str, list[int]]:
+    """The places of each user's turns."""
+    places: dict[str, list[int]] = {}
+    for place, turn in enumerate(turns):
+        places.setdefault(turn.user, []).append(place)
+    return places

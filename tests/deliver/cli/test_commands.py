@@ -21,6 +21,7 @@ def public_calls() -> set[str]:
 
 
 def test_every_call_of_the_engine_has_a_command() -> None:
+    """`hitherto call` reaches all of them; those that people need have a command of their own."""
     reached = {call for command in COMMANDS for call in command.calls}
     assert public_calls() - WITHOUT_COMMAND - reached == set()
 

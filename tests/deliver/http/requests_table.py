@@ -63,6 +63,7 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("POST", "/v1/links"): Sample(
         {"user": "ana", "channel": "phone", "external_id": "1"}, scope="admin", reads_user=False
     ),
+    ("POST", "/v1/links/remove"): Sample({"channel": "phone", "external_id": "2"}, scope="admin", reads_user=False),
     ("POST", "/v1/links/resolve"): Sample({"channel": "phone", "external_id": "1"}, scope="admin", reads_user=False),
     ("POST", "/v1/backups"): Sample({"name": "b1"}, scope="operate", reads_user=False),
     ("GET", "/v1/health"): Sample(scope="operate", reads_user=False),

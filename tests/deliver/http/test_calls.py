@@ -10,7 +10,7 @@ from hitherto import Hitherto
 from hitherto.client import Client, SyncClient
 from hitherto.deliver.cli.commands import COMMANDS
 from hitherto.deliver.http import create_app
-from hitherto.deliver.http.calls import CALLS, IN_PROCESS, WITHOUT_CALL
+from hitherto.deliver.http.routes.calls import CALLS, IN_PROCESS, WITHOUT_CALL
 from hitherto.settings import Settings
 from tests.architecture.source import ROOT
 

@@ -94,6 +94,13 @@ async def test_who_is_who(service: Running) -> None:
         await client.link("ana", "phone", "+49 1")
         assert await client.resolve("phone", "+49 1") == "ana"
         assert await client.resolve("phone", "+49 2") is None
+        with pytest.raises(Conflict, match="unlink"):
+            await client.link("bea", "phone", "+49 1")
+        assert await client.unlink("phone", "+49 1") is True
+        assert await client.unlink("phone", "+49 1") is False
+        assert await client.resolve("phone", "+49 1") is None
+        await client.link("bea", "phone", "+49 1")
+        assert await client.resolve("phone", "+49 1") == "bea"
         assert await client.users() == ["ana"]
         assert await client.head(user="ana") == await service.memory.head(user="ana") > 0
         assert await client.head(user="nobody") == 0
@@ -134,7 +141,7 @@ async def test_what_is_remembered(service: Running, clock: FakeClock) -> None:
 async def test_lists_are_put_together_from_their_pieces(
     embedded: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hitherto.client.calls.PIECE", 3)
+    monkeypatch.setattr("hitherto.client.client.PIECE", 3)
     for number in range(10):
         await embedded.memory.remember(user="ana", text=f"fact {number}")
         await embedded.memory.record(Turn(f"user-{number}", "user", "hi", at=clock()))
@@ -250,7 +257,7 @@ async def test_who_is_who_can_be_corrected(service: Running, clock: FakeClock) -
 
 
 async def test_the_newest_turns_are_read_from_the_end(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hitherto.client.calls.PIECE", 3)
+    monkeypatch.setattr("hitherto.client.client.PIECE", 3)
     await service.memory.record([Turn("ana", "user", f"number {n}", id=f"t{n}", persona="nikita") for n in range(8)])
     (fifth,) = await service.memory.turns(user="ana", ids=["t5"])
     async with service.client() as client:
@@ -323,7 +330,7 @@ async def test_what_is_held_back_waits_for_a_person(service: Running) -> None:
 async def test_the_audit_log_names_keys_and_keeps_what_was_done(
     service: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hitherto.client.calls.PIECE", 2)
+    monkeypatch.setattr("hitherto.client.client.PIECE", 2)
     key, token = await service.made(scopes=SCOPES)
     async with service.client(token) as client:
         for user in ("ana", "bob"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hitherto.deliver.cli import (
+    calls,
     contexts,
     conversation,
     custody,
@@ -57,6 +58,12 @@ COMMANDS: tuple[Command, ...] = (
         run=demo.demo,
         examples=("hitherto demo", "hitherto demo --data ./try-it", "hitherto demo --recipe lanes --brief"),
         sketches=("hitherto demo --open",),
+    ),
+    Command(
+        name="call",
+        topic="Start",
+        run=calls.any_call,
+        examples=("hitherto call", "hitherto call audit user=ana", "hitherto call loops user=ana persona=nikita"),
     ),
     Command(name="doctor", topic="Start", run=doctor.doctor, calls=("health",), examples=("hitherto doctor",)),
     Command(
@@ -245,7 +252,7 @@ COMMANDS: tuple[Command, ...] = (
         name="user",
         topic="Who",
         run=people.user,
-        calls=("users", "user", "set_user", "link", "resolve"),
+        calls=("users", "user", "set_user", "link", "unlink", "resolve"),
         examples=(
             "hitherto user",
             "hitherto user ana zone=Europe/Berlin name=Ana stage=COMFORTABLE",

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -129,7 +129,7 @@ def _restored(call: Call, target: str, *, users: int, again: int) -> None:
     )
 
 
-def _at_rest(call: Call, target: str) -> dict[str, str | None]:
+def _at_rest(call: Call, target: str) -> dict[str, Any]:
     """The keys of a restored memory are those of the memory that it is to be."""
     given = call.at_rest()
     if given["master_key"] is not None and given["keys"] is None and "://" not in target:

@@ -60,6 +60,7 @@ def user(
         str | None, typer.Option(metavar="CHANNEL:ID", help="From now on this id on that channel means this user.")
     ] = None,
     resolve: Annotated[str | None, typer.Option(metavar="CHANNEL:ID", help="Which user this id means.")] = None,
+    unlink: Annotated[str | None, typer.Option(metavar="CHANNEL:ID", help="This id means nobody any more.")] = None,
 ) -> None:
     """List the users, show one, set fields, link a channel."""
     from hitherto.deliver.cli import tables
@@ -70,6 +71,12 @@ def user(
         if found is None:
             raise NotFound(f"{resolve!r} is linked to no user")
         call.answer({"user": found}, lambda: found)
+        return
+    if unlink is not None:
+        with call.memory() as memory:
+            if not memory.unlink(*_address(unlink)):
+                raise NotFound(f"{unlink!r} is linked to no user")
+        call.answer({"removed": True}, lambda: f"unlinked {unlink}")
         return
     if name is None:
         with call.memory() as memory:

@@ -26,6 +26,7 @@ from hitherto.deliver.http.models import Strict
 from hitherto.deliver.http.pressure import Pressure
 from hitherto.deliver.http.requests import Requests
 from hitherto.deliver.http.routes import (
+    calls,
     care,
     contexts,
     custody,
@@ -35,7 +36,6 @@ from hitherto.deliver.http.routes import (
     records,
     turns,
     webhooks,
-    working,
 )
 from hitherto.deliver.http.service import Service
 from hitherto.deliver.http.tracing import tracing
@@ -51,7 +51,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     people.router,
     forgetting.router,
     custody.router,
-    working.router,
+    calls.router(),
     moving.router,
     webhooks.router,
     care.router,

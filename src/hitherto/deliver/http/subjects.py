@@ -3,7 +3,7 @@ what is not the caller's looks exactly like what is not there."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
 
@@ -89,6 +89,21 @@ def _tenant_wide(scope: Scope) -> Callable[[Request], Tenancy]:
         return Tenancy(memory=_memory(request, caller), tenant=caller.tenant)
 
     return tenancy
+
+
+def of_existing_user(scope: Scope) -> Any:
+    """A user something was written about; anybody else is not found."""
+    return Annotated[Subject, Depends(_in_path(scope, known=True))]
+
+
+def of_user(scope: Scope) -> Any:
+    """Any user."""
+    return Annotated[Subject, Depends(_in_path(scope, known=False))]
+
+
+def of_tenant(scope: Scope) -> Any:
+    """The tenant as a whole; a key that belongs to one user may not ask."""
+    return Annotated[Tenancy, Depends(_tenant_wide(scope))]
 
 
 Reading = Annotated[Subject, Depends(_in_path("read", known=True))]

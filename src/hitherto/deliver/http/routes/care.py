@@ -12,7 +12,7 @@ from hitherto import __version__
 from hitherto.deliver.http.metrics import MEDIA_TYPE
 from hitherto.deliver.http.models import reply
 from hitherto.deliver.http.service import Service
-from hitherto.deliver.http.subjects import Measuring, Operating
+from hitherto.deliver.http.subjects import Measuring
 from hitherto.errors import StoreError
 from hitherto.store.protocol import Health
 
@@ -79,12 +79,6 @@ async def readyz(request: Request) -> Response:
     answers, problems = await _pulse(request).take(Service.of(request))
     condition = Condition(status="ready" if answers else "not ready", version=__version__, problems=problems)
     return reply(condition, Condition, status=200 if answers else 503)
-
-
-@router.get("/v1/health", response_model=Health)
-async def health(tenancy: Operating) -> Response:
-    """What the store says of itself."""
-    return reply(await tenancy.memory.health(), Health)
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

@@ -92,12 +92,6 @@ async def snapshot(subject: Reading, id: Name) -> Response:
     return reply(_receipt(found[0]), Snapshot)
 
 
-@router.get("/v1/users/{user}/snapshots/{id}/replay", response_model=Context)
-async def replay(subject: Reading, id: Name) -> Response:
-    """The context of that snapshot again, byte for byte; what was forgotten since is shown as forgotten."""
-    return reply(await subject.memory.replay(user=subject.user, snapshot=id), Context)
-
-
 @router.get("/v1/users/{user}/diff", response_model=Difference)
 async def diff(subject: Reading, a: Annotated[Name, Query()], b: Annotated[Name, Query()]) -> Response:
     """What changed from the context of one snapshot to that of another."""
@@ -117,12 +111,6 @@ async def backtest(subject: Reading, body: BacktestRequest) -> Response:
         limit=body.limit,
     )
     return reply(trials, list[Trial])
-
-
-@router.get("/v1/recipes", response_model=list[Recipe])
-async def recipes(tenancy: Consulting) -> Response:
-    """The recipes that can be named."""
-    return reply(await tenancy.memory.recipes(), list[Recipe])
 
 
 @router.get("/v1/recipes/{name}", response_model=Recipe)

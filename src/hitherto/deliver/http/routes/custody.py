@@ -8,22 +8,18 @@ from fastapi.responses import Response
 from hitherto import pages
 from hitherto.deliver.http import paging
 from hitherto.deliver.http.channels import Channels
-from hitherto.deliver.http.models import Name, RetentionChange, Review, given, reply
+from hitherto.deliver.http.models import RetentionChange, given, reply
 from hitherto.deliver.http.subjects import (
     Administering,
     Asking,
-    Changing,
     Deciding,
     Forgetting,
-    Operating,
     Removing,
     caller_of,
 )
 from hitherto.pages import Page
-from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
-from hitherto.store.protocol import Scrubbed
-from hitherto.types import Memory
+from hitherto.privacy.audit import Event
 
 router = APIRouter(tags=["custody"])
 
@@ -31,12 +27,6 @@ Kept = dict[str, float]
 Decided = dict[str, float | None]
 Receipts = dict[str, Receipt]
 DryRun = Annotated[bool, Query(description="Only say what would be removed.")]
-
-
-@router.get("/v1/users/{user}/retention", response_model=Kept)
-async def retention(subject: Asking) -> Response:
-    """For how many days each kind is kept for this user; a kind that is missing is kept until it is forgotten."""
-    return reply(await subject.memory.retention(user=subject.user), Kept)
 
 
 @router.patch("/v1/retention", response_model=Decided)
@@ -70,12 +60,6 @@ def _removed(request: Request, receipts: Receipts) -> Response:
     return reply(receipts, Receipts)
 
 
-@router.post("/v1/users/{user}/memories/{id}/review", response_model=Memory)
-async def review(subject: Changing, id: Name, body: Review) -> Response:
-    """A person's word on a memory that is held back (`GET …/memories?status=QUARANTINED`): used from now on, or archived."""
-    return reply(await subject.memory.review(id, user=subject.user, approve=body.approve), Memory)
-
-
 @router.get("/v1/events", response_model=Page[Event])
 async def events_of_all(
     tenancy: Administering, limit: paging.Limit = paging.DEFAULT, cursor: paging.Cursor = None
@@ -98,9 +82,3 @@ def _behind(cursor: str | None) -> str | None:
 def _events(found: list[Event], *, limit: int) -> Response:
     more = pages.pack(found[-1].id) if len(found) >= limit else None
     return reply(Page[Event](items=found, next=more), Page[Event])
-
-
-@router.post("/v1/scrub", response_model=Scrubbed)
-async def scrub(tenancy: Operating) -> Response:
-    """Rewrites what may still hold bytes of something forgotten, of all tenants; tables are locked one after the other."""
-    return reply(await tenancy.memory.scrub(), Scrubbed)

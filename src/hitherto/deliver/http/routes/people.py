@@ -9,9 +9,6 @@ from hitherto import pages
 from hitherto.deliver.http import paging
 from hitherto.deliver.http.channels import Channels
 from hitherto.deliver.http.models import (
-    Head,
-    Linked,
-    LinkQuestion,
     Name,
     NewLink,
     NewPersona,
@@ -21,7 +18,7 @@ from hitherto.deliver.http.models import (
     given,
     reply,
 )
-from hitherto.deliver.http.subjects import Administering, Asking, Consulting, Reading, Writing
+from hitherto.deliver.http.subjects import Administering, Writing
 from hitherto.pages import Page
 from hitherto.types import Persona, Profile, State
 
@@ -41,18 +38,6 @@ async def users(tenancy: Administering, limit: paging.Limit = paging.DEFAULT, cu
     return reply(Page[str](items=names[:limit], next=more), Page[str])
 
 
-@router.get("/v1/users/{user}/head", response_model=Head, tags=["users"])
-async def head(subject: Asking) -> Response:
-    """The newest entry of the user's log; 0 for a user of whom nothing was ever written."""
-    return reply(Head(head=await subject.memory.head(user=subject.user)), Head)
-
-
-@router.get("/v1/users/{user}", response_model=Profile, tags=["users"])
-async def user(subject: Reading) -> Response:
-    """What the application said of the user."""
-    return reply(await subject.memory.user(subject.user), Profile)
-
-
 @router.patch("/v1/users/{user}", response_model=Profile, tags=["users"])
 async def set_user(subject: Writing, body: ProfileChange) -> Response:
     """Sets the user's zone, name, locale, stage, and under `extra` anything else."""
@@ -61,23 +46,11 @@ async def set_user(subject: Writing, body: ProfileChange) -> Response:
     return reply(await subject.memory.set_user(subject.user, **extra, **named), Profile)
 
 
-@router.get("/v1/users/{user}/state", response_model=State, tags=["state"])
-async def state(subject: Reading, persona: OfPersona = None) -> Response:
-    """The relationship's state with a persona; with none set, an empty one."""
-    return reply(await subject.memory.state(user=subject.user, persona=persona), State)
-
-
 @router.patch("/v1/users/{user}/state", response_model=State, tags=["state"])
 async def set_state(subject: Writing, body: StateChange, persona: OfPersona = None) -> Response:
     """Changes these fields and keeps the others."""
     fields = free(body.fields, "user", "persona")
     return reply(await subject.memory.set_state(user=subject.user, persona=persona, **fields), State)
-
-
-@router.get("/v1/personas", response_model=list[Persona], tags=["personas"])
-async def personas(tenancy: Consulting) -> Response:
-    """The tenant's personas."""
-    return reply(await tenancy.memory.personas(), list[Persona])
 
 
 @router.put("/v1/personas/{id}", response_model=Persona, tags=["personas"])
@@ -96,9 +69,3 @@ async def link(request: Request, tenancy: Administering, body: NewLink) -> Respo
     await tenancy.memory.link(body.user, body.channel, body.external_id)
     Channels.of(request).linked(tenant=tenancy.tenant, external_id=body.external_id)
     return Response(status_code=204)
-
-
-@router.post("/v1/links/resolve", response_model=Linked, tags=["links"])
-async def resolve(tenancy: Administering, body: LinkQuestion) -> Response:
-    """The user who is linked to an id of a channel, if any. Asked by POST, so that no phone number stands in a log."""
-    return reply(Linked(user=await tenancy.memory.resolve(body.channel, body.external_id)), Linked)
