@@ -27,6 +27,7 @@ from hitherto.learn.auditing import Audit
 from hitherto.learn.resuming import resume
 from hitherto.parts import Parts
 from hitherto.privacy import retention
+from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt, Source, What
 from hitherto.privacy.requests import EVENTS
 from hitherto.recall import listing
@@ -35,7 +36,6 @@ from hitherto.recall.search import Search
 from hitherto.recipes import book as recipe_book
 from hitherto.recipes.model import Recipe
 from hitherto.store import export as exporting
-from hitherto.privacy.audit import Event
 from hitherto.store.protocol import Head, Health, Scrubbed, StoredSnapshot
 from hitherto.text import names
 from hitherto.text.analyser import stems

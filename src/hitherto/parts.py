@@ -17,8 +17,8 @@ from typing import Any, Self
 from hitherto import coordination
 from hitherto import store as stores
 from hitherto.assemble import snapshot
-from hitherto.assemble.personas import Personas
 from hitherto.assemble.diff import Prefixes
+from hitherto.assemble.personas import Personas
 from hitherto.calls import in_process
 from hitherto.clock import Clock, instant, system_clock
 from hitherto.ids import new_id

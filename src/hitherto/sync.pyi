@@ -11,12 +11,12 @@ from hitherto.assemble.replay import Trial
 from hitherto.clock import Clock
 from hitherto.engine import Hitherto as Async
 from hitherto.learn.auditing import Audit
+from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
 from hitherto.recall.embed import Embedder
 from hitherto.recall.listing import Place
 from hitherto.recall.rerank import Reranker
 from hitherto.recipes.model import Recipe
-from hitherto.store.journal import Event
 from hitherto.store.protocol import Health, Scrubbed, StoredSnapshot
 from hitherto.types import (
     Context,

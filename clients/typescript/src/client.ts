@@ -136,7 +136,7 @@ export class Hitherto {
   }
 
   /** Keeps or rejects what was held back. */
-  review({ user, id, ...verdict }: { user: string; id: string } & api.Review): Promise<api.Memory> {
+  review({ user, id, ...verdict }: { user: string; id: string } & api.ReviewRequest): Promise<api.Memory> {
     return this.#service.ask("POST", of(user, "memories", id, "review"), { json: verdict });
   }
 
@@ -191,8 +191,8 @@ export class Hitherto {
   }
 
   /** The user that an id of a channel means, or null. */
-  async resolve(asked: api.LinkQuestion): Promise<string | null> {
-    return (await this.#service.ask<api.Linked>("POST", "/v1/links/resolve", { json: asked })).user ?? null;
+  async resolve(asked: api.ResolveRequest): Promise<string | null> {
+    return (await this.#service.ask<api.Resolve>("POST", "/v1/links/resolve", { json: asked })).user ?? null;
   }
 
   recipes(): Promise<api.Recipe[]> {

@@ -24,9 +24,9 @@ from hitherto.client.transport import Transport, adapter, of_user, present, quot
 from hitherto.engine import Hitherto
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.pages import Page
+from hitherto.privacy.audit import Event
 from hitherto.privacy.requests import EVENTS
 from hitherto.recipes.model import Recipe
-from hitherto.privacy.audit import Event
 from hitherto.store.protocol import StoredSnapshot
 from hitherto.store.records import NOUNS
 from hitherto.sync import Blocking, add_blocking_calls, collected

@@ -11,10 +11,10 @@ import httpx
 from hitherto.assemble.diff import Difference
 from hitherto.assemble.replay import Trial
 from hitherto.learn.auditing import Audit
+from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
 from hitherto.recall.listing import Place
 from hitherto.recipes.model import Recipe
-from hitherto.store.journal import Event
 from hitherto.store.protocol import Health, Scrubbed, StoredSnapshot
 from hitherto.sync import Blocking
 from hitherto.types import (

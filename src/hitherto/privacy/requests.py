@@ -16,11 +16,11 @@ from hitherto.ingest import links as linking
 from hitherto.ingest.record import Indexer
 from hitherto.privacy import forget as forgetting
 from hitherto.privacy import retention
-from hitherto.privacy.forget import Receipt, What
-from hitherto.store.catalog import UserKey
 from hitherto.privacy.audit import Event, Journal
+from hitherto.privacy.forget import Receipt, What
 from hitherto.privacy.keyring import Keyring
 from hitherto.privacy.ledger import Forgotten, Ledger
+from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Scrubbed, Store
 from hitherto.types import Json, Memory, Record
 

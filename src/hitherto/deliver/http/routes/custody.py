@@ -18,8 +18,8 @@ from hitherto.deliver.http.subjects import (
     caller_of,
 )
 from hitherto.pages import Page
-from hitherto.privacy.forget import Receipt
 from hitherto.privacy.audit import Event
+from hitherto.privacy.forget import Receipt
 
 router = APIRouter(tags=["custody"])
 
