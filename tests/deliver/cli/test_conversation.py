@@ -91,7 +91,7 @@ def test_an_import_can_be_repeated(fresh: CommandLine, tmp_path: Path) -> None:
     ]
     file = tmp_path / "turns.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    assert fresh.json("import", str(file)) == {"turns": 2, "users": 2, "skipped": {}}
+    assert fresh.json("import", str(file)) == {"turns": 2, "facts": 0, "users": 2, "skipped": {}, "dry_run": False}
     assert "imported 2 turns of 2 users" in fresh.done("import", str(file)).out
     assert texts(fresh.json("turns", "--user", "ben")) == ["hi"]
     assert len(fresh.json("turns", *ANA)) == 1

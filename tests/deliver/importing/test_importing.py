@@ -1,4 +1,4 @@
-"""The four formats: what becomes a turn, under which id, and what a bad file says."""
+"""What every format has in common, and those of chats: what becomes a turn, under which id, and what a bad file says."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def write(tmp_path: Path) -> Write:
     return written
 
 
-def imported(source: Source, kind: Format) -> list[Turn]:
+def imported(source: Source, kind: Format) -> list[Any]:
     turns = list(read(source, format=kind))
     assert source.passed <= source.size
     return turns
@@ -363,13 +363,18 @@ def test_what_is_no_conversation_is_refused_with_its_line(write: Write) -> None:
 # --- all
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind != "jsonl"])
+@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind not in ("jsonl", "whatsapp")])
 def test_text_that_no_store_can_keep_is_made_keepable(write: Write, kind: Format) -> None:
     bad = "a\0b\ud800c"
     contents: dict[str, Any] = {
         "telegram": supergroup(message(1, bad)),
         "chatgpt": [conversation("c", 1.0, "x", node("x", None, "user", bad))],
         "openai": [{"role": "user", "content": bad}],
+        "character": [{"is_user": True, "mes": bad}],
+        "langchain": [{"type": "human", "data": {"content": bad}}],
+        "mem0": [{"memory": bad}],
+        "zep": [{"fact": bad}],
+        "letta": {"messages": [{"role": "user", "content": bad}]},
     }
     source = write(json.dumps(contents[kind]))
     assert [turn.text for turn in imported(source, kind)] == ["ab?c"]
@@ -382,7 +387,14 @@ def test_importing_again_gives_the_same_turns(write: Write, kind: Format) -> Non
         "telegram": supergroup(message(1, "hi")),
         "chatgpt": [TREE],
         "openai": CHAT,
+        "whatsapp": "13/04/26, 18:03 - Ana: hi\n13/04/26, 18:03 - Ana: hi\n",
+        "character": [{"is_user": True, "mes": "hi"}, {"is_user": True, "mes": "hi"}],
+        "langchain": [{"type": "human", "data": {"content": "hi"}}] * 2,
+        "mem0": [{"memory": "likes tea"}],
+        "zep": [{"role": "user", "content": "hi"}, {"fact": "likes tea"}],
+        "letta": {"messages": [{"role": "user", "content": "hi"}]},
     }
     first, second = (imported(write(contents[kind]), kind) for _ in range(2))
     assert first == second
     assert all(turn.id for turn in first)
+    assert len({turn.id for turn in first}) == len(first)

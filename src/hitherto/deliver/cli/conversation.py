@@ -1,18 +1,23 @@
 """Commands for turns: record, import, turns, revise, sessions."""
 
 import sys
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
 from hitherto.deliver.cli.call import Call, moment
 from hitherto.deliver.cli.options import Known, Lane, Limit, Persona, User
-from hitherto.errors import InvalidInput
+from hitherto.errors import Conflict, InvalidInput
 from hitherto.types import Role, Turn
 
-Format = Literal["jsonl", "telegram", "chatgpt", "openai"]
+if TYPE_CHECKING:
+    from hitherto.deliver import importing
+    from hitherto.sync import Hitherto
+
+Format = Literal["jsonl", "telegram", "whatsapp", "chatgpt", "openai", "character", "langchain", "mem0", "zep", "letta"]
 BATCH = 500
 """Turns of an import are recorded in batches of this size, each durable before the next."""
 
@@ -60,7 +65,7 @@ def import_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.", exists=True, dir_okay=False)],
     format_name: Annotated[
         Format,
-        typer.Option("--format", "-f", metavar="jsonl|telegram|chatgpt|openai", help="A line of jsonl is a turn."),
+        typer.Option("--format", "-f", metavar="|".join(get_args(Format)), help="A line of jsonl is a turn."),
     ] = "jsonl",
     user: Annotated[
         str | None, typer.Option("--user", "-u", metavar="USER", help="Whose memory, where the file does not say.")
@@ -69,40 +74,71 @@ def import_file(
     assistant: Annotated[
         str | None, typer.Option(metavar="NAME", help="Whose messages are the persona's, where it is not said.")
     ] = None,
+    zone: Annotated[str, typer.Option(metavar="ZONE", help="The time zone of times that come without one.")] = "UTC",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
 ) -> None:
-    """Record the turns of a file; known ones change nothing.
+    """Record what a file holds: turns, and facts that another memory knew. What is known already changes nothing.
 
-    The whole file is checked first: of a file with a mistake nothing is recorded, and the error names the line.
+    The whole file is checked first: of a file with a mistake nothing is recorded, and the error names the line. An import that
+    was broken off goes on when it is run again.
     """
+    from hitherto.deliver import importing
+
+    def source() -> importing.Source:
+        return importing.Source(path=file, user=user, persona=persona, assistant=assistant, zone=zone)
+
+    checked, read = source(), source()
+    turns, facts, users = _checked(call, checked, format_name)
+    if not dry_run:
+        with call.memory(create=True) as memory, call.progress("importing") as advance:
+            found = importing.read(read, format=format_name)
+            while batch := list(islice(found, BATCH)):
+                memory.record([one for one in batch if isinstance(one, Turn)])
+                for fact in batch:
+                    if isinstance(fact, importing.KnownFact):
+                        _remember(memory, fact)
+                advance(read.passed, read.size)
+    left = ", ".join(f"{why} ({number})" for why, number in sorted(checked.skipped.items()))
+    learnt = f" and {facts:,} facts" if facts else ""
+    call.answer(
+        {"turns": turns, "facts": facts, "users": len(users), "skipped": dict(checked.skipped), "dry_run": dry_run},
+        lambda: (
+            f"{'would import' if dry_run else 'imported'} {turns:,} turns{learnt} of {len(users):,}"
+            f" user{'s' if len(users) != 1 else ''} from {file.name}" + (f"; left out: {left}" if left else "")
+        ),
+    )
+
+
+def _checked(call: Call, source: "importing.Source", format_name: Format) -> tuple[int, int, set[str]]:
+    """How many turns and facts the file holds, and of whom; an error for the first that cannot be kept."""
     from hitherto.clock import system_clock
     from hitherto.deliver import importing
     from hitherto.ingest import validation as validate
 
-    def source() -> importing.Source:
-        return importing.Source(path=file, user=user, persona=persona, assistant=assistant)
-
-    checked, users, now = source(), set[str](), call.at or system_clock()
+    turns, facts, users, now = 0, 0, set[str](), call.at or system_clock()
     with call.progress("checking") as advance:
-        for number, turn in enumerate(importing.read(checked, format=format_name), 1):
+        for number, one in enumerate(importing.read(source, format=format_name), 1):
             try:
-                users.add(validate.turn(turn, now=now).user)
+                if isinstance(one, Turn):
+                    users.add(validate.turn(one, now=now).user)
+                    turns += 1
+                else:
+                    users.add(validate.name(one.user, what="user"))
+                    validate.text(one.text, what="text", empty=False)
+                    facts += 1
             except InvalidInput as error:
-                raise InvalidInput(f"{file.name}, turn {number}: {error}") from error
-            advance(checked.passed, checked.size)
-    read, count = source(), 0
-    turns = importing.read(read, format=format_name)
-    with call.memory(create=True) as memory, call.progress("importing") as advance:
-        while batch := list(islice(turns, BATCH)):
-            count += len(memory.record(batch))
-            advance(read.passed, read.size)
-    left = ", ".join(f"{why} ({number})" for why, number in sorted(read.skipped.items()))
-    call.answer(
-        {"turns": count, "users": len(users), "skipped": dict(read.skipped)},
-        lambda: (
-            f"imported {count:,} turns of {len(users):,} user{'s' if len(users) != 1 else ''} from {file.name}"
-            + (f"; left out: {left}" if left else "")
-        ),
-    )
+                raise InvalidInput(f"{source.path.name}, entry {number}: {error}") from error
+            advance(source.passed, source.size)
+    return turns, facts, users
+
+
+def _remember(memory: "Hitherto", fact: "importing.KnownFact") -> None:
+    """One that was imported before and says something else by now gets a new version."""
+    fields = {name: value for name, value in asdict(fact).items() if name not in ("user", "id") and value is not None}
+    try:
+        memory.add("memory", user=fact.user, id=fact.id, origin="import", **fields)
+    except Conflict:
+        memory.update(fact.id, user=fact.user, text=fact.text)
 
 
 def turns(

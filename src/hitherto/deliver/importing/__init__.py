@@ -1,29 +1,43 @@
-"""Conversations from elsewhere, as turns: streamed, and with ids that make importing twice the same as
-once.
-"""
+"""Conversations and memories from elsewhere: streamed, and with ids that make importing twice the same as once."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
-from hitherto.deliver.importing import chatgpt, jsonl, openai, telegram
-from hitherto.deliver.importing.source import Source
-from hitherto.types import Turn
+from hitherto.deliver.importing import (
+    character,
+    chatgpt,
+    jsonl,
+    langchain,
+    letta,
+    mem0,
+    openai,
+    telegram,
+    whatsapp,
+    zep,
+)
+from hitherto.deliver.importing.source import Imported, KnownFact, Source
 
-Format = Literal["jsonl", "telegram", "chatgpt", "openai"]
+Format = Literal["jsonl", "telegram", "whatsapp", "chatgpt", "openai", "character", "langchain", "mem0", "zep", "letta"]
 
-FORMATS: Final[Mapping[Format, Callable[[Source], Iterator[Turn]]]] = {
+FORMATS: Final[Mapping[Format, Callable[[Source], Iterator[Imported]]]] = {
     "jsonl": jsonl.turns,
     "telegram": telegram.turns,
+    "whatsapp": whatsapp.read,
     "chatgpt": chatgpt.turns,
     "openai": openai.turns,
+    "character": character.read,
+    "langchain": langchain.read,
+    "mem0": mem0.read,
+    "zep": zep.read,
+    "letta": letta.read,
 }
 
 
-def read(source: Source, *, format: Format) -> Iterator[Turn]:
-    """The file's turns, oldest first within a conversation; an InvalidInput with the line for what cannot
-    be read.
+def read(source: Source, *, format: Format) -> Iterator[Imported]:
+    """The file's turns, oldest first within a conversation, and what was known besides; an InvalidInput with the line for
+    what cannot be read.
     """
     return FORMATS[format](source)
 
 
-__all__ = ["FORMATS", "Format", "Source", "read"]
+__all__ = ["FORMATS", "Format", "Imported", "KnownFact", "Source", "read"]
