@@ -20,8 +20,9 @@ def policy(desk: Desk) -> list[Candidate]:
 
 
 def persona(desk: Desk) -> list[Candidate]:
-    persona = desk.material.persona
-    return desk.given("persona", "persona", persona.id or "", persona.text)
+    """Who answers; an application that says so itself gives its own words, or none."""
+    persona, inputs = desk.material.persona, desk.material.inputs
+    return desk.given("persona", "persona", persona.id or "", inputs.get("persona", persona.text))
 
 
 def boundaries(desk: Desk) -> list[Candidate]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hitherto.deliver.http import pages, streams
-from hitherto.deliver.http.failures import OPENAI_PATHS, send_error
+from hitherto.deliver.http.failures import is_openai, send_error
 from hitherto.deliver.http.gate import OPEN, SIGNED
 from hitherto.deliver.http.metrics import Metrics
 from hitherto.deliver.http.overload import Now, Overload, at_once
@@ -151,7 +151,7 @@ class Turns:
 
 
 def _is_urgent(path: str) -> bool:
-    return path in URGENT or path in OPENAI_PATHS or pages.needs_no_turn(path)
+    return path in URGENT or is_openai(path) or pages.needs_no_turn(path)
 
 
 class Pressure:

@@ -99,7 +99,7 @@ def content(message: Raw, *, called: dict[str, str]) -> tuple[str, tuple[Part, .
         said, shown = storable(given), []
     else:
         pieces = objects(message, "content")
-        said = "\n".join(filter(None, (text(piece, "text") for piece in pieces)))
+        said = "\n".join(filter(None, (text(piece, "text") or text(piece, "refusal") for piece in pieces)))
         shown = [media for piece in pieces if (media := _media(piece)) is not None]
     answered = text(message, "tool_call_id")
     if answered is not None:
@@ -111,18 +111,26 @@ def content(message: Raw, *, called: dict[str, str]) -> tuple[str, tuple[Part, .
 
 
 def _call(call: Raw) -> ToolCall:
-    function = child(call, "function")
-    return ToolCall(
-        id=text(call, "id") or "",
-        name=text(function, "name") or "tool",
-        args=text(function, "arguments") or "{}",
-    )
+    custom = child(call, "custom")
+    function = custom or child(call, "function")
+    given = json.dumps({"input": custom.get("input")}) if custom else text(function, "arguments")
+    return ToolCall(id=text(call, "id") or "", name=text(function, "name") or "tool", args=given or "{}")
+
+
+_MEDIA: Final = {
+    "image_url": ("image/*", "image"),
+    "input_image": ("image/*", "image"),
+    "input_audio": ("audio/*", "audio"),
+    "file": ("application/octet-stream", "file"),
+    "input_file": ("application/octet-stream", "file"),
+}
 
 
 def _media(piece: Raw) -> Media | None:
-    """A picture by its address; one that is carried inline is named without its bytes."""
-    if text(piece, "type") not in ("image_url", "input_image"):
+    """What is attached: a picture by its address; what is carried inline is named without its bytes."""
+    kind = text(piece, "type") or ""
+    if kind not in _MEDIA:
         return None
-    address = text(child(piece, "image_url"), "url") or text(piece, "image_url") or ""
-    inline = address.startswith("data:")
-    return Media(media_type="image/*", url="data:" if inline else address, caption="image")
+    media_type, caption = _MEDIA[kind]
+    address = text(child(piece, "image_url"), "url") or text(piece, "image_url") or text(piece, "file_url") or "data:"
+    return Media(media_type=media_type, url="data:" if address.startswith("data:") else address, caption=caption)

@@ -1,14 +1,16 @@
-"""The routes of the endpoint. `POST /v1/chat/completions`, `POST /v1/responses`, `GET /v1/models`.
+"""The routes of the endpoint. `POST /v1/chat/completions` and `POST /v1/responses` are given the memory; the others of
+OpenAI's API that need none are passed on.
 
 Whose memory a request uses, the first that is given: the user of the key; the header `X-Hitherto-User`; the field `user`
-of the body. The conversation, the first that is given: the header `X-Hitherto-Conversation`, `metadata.conversation_id`,
-none (one lane for all of the user's chats). The persona: the header `X-Hitherto-Persona`, or the service's own.
+of the body. The conversation, the first that is given: the header `X-Hitherto-Conversation`, `metadata.conversation_id`, the
+responses' `conversation`, none (one lane for all of the user's chats). The persona: the header `X-Hitherto-Persona`, or the
+service's own.
 """
 
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import httpx
 from fastapi import APIRouter, Request
@@ -17,19 +19,21 @@ from fastapi.responses import Response, StreamingResponse
 from hitherto.deliver.http.failures import BrokenRequest
 from hitherto.deliver.http.service import Service
 from hitherto.deliver.http.subjects import caller_of, subject_of
-from hitherto.deliver.openai.answers import Heard
+from hitherto.deliver.openai.answers import Answer
+from hitherto.deliver.openai.exchange import Exchange, Who, is_known, remembered
 from hitherto.deliver.openai.formats import Chat, Format, Message, Responses
-from hitherto.deliver.openai.remembering import Remembered, Who, remembered
-from hitherto.deliver.openai.upstream import PLAIN, Upstream
+from hitherto.deliver.openai.upstream import PLAIN, Upstream, handed_back
 from hitherto.deliver.untrusted import child, text
-from hitherto.errors import InvalidInput, NotPermitted, Overloaded
+from hitherto.errors import InvalidInput, NotFound, NotPermitted, Overloaded
 from hitherto.recipes import book as recipe_book
 from hitherto.tokens import tokenizer
 
 router = APIRouter(tags=["openai"])
 
-ENDS = (b"data: [DONE]", b"event: response.completed")
+ENDS: Final = (b"data: [DONE]", b"event: response.completed")
 """What the last piece of a stream holds, of either API."""
+RETRIES: Final = "x-stainless-retry-count"
+"""In which OpenAI's own clients say that they ask again what they gave up on."""
 
 
 @router.post("/v1/chat/completions", response_model=None)
@@ -44,16 +48,49 @@ async def responses(request: Request) -> Response:
     return await _answer(request, Responses())
 
 
+@router.api_route("/v1/responses/{id}", methods=["GET", "DELETE"], response_model=None, include_in_schema=False)
+async def one_response(request: Request, id: str) -> Response:
+    """A response that the upstream server keeps, if it was an answer to this user."""
+    return await _kept(request, id, f"/responses/{id}")
+
+
+@router.api_route("/v1/responses/{id}/{what}", methods=["GET", "POST"], response_model=None, include_in_schema=False)
+async def of_response(request: Request, id: str, what: str) -> Response:
+    """What belongs to such a response: its input items, its cancelling."""
+    if what not in ("input_items", "cancel"):
+        raise NotFound
+    return await _kept(request, id, f"/responses/{id}/{what}")
+
+
 @router.get("/v1/models", response_model=None)
 async def models(request: Request) -> Response:
     """The upstream server's models, each also under an id that leaves the memory out (for titles and the like)."""
     caller_of(request).must("read")
-    found = await Upstream.of(request).get("/models")
-    if found.is_success:
-        listed: dict[str, Any] = found.json()
+    answer = await _fetched(Upstream.of(request), request, "/models")
+    if answer.is_success:
+        listed: dict[str, Any] = answer.json()
         plain = [{**model, "id": f"{PLAIN}{model['id']}"} for model in listed.get("data", [])]
         return _json({**listed, "data": [*listed.get("data", []), *plain]})
-    return _passed(found)
+    return _passed(answer)
+
+
+@router.get("/v1/models/{model:path}", response_model=None, include_in_schema=False)
+async def one_model(request: Request, model: str) -> Response:
+    """One of the upstream server's models."""
+    caller_of(request).must("read")
+    return _passed(await _fetched(Upstream.of(request), request, f"/models/{model.removeprefix(PLAIN)}"))
+
+
+@router.post("/v1/embeddings", response_model=None)
+async def embeddings(request: Request) -> Response:
+    """Embeddings of the upstream server; memory has no part in them."""
+    return await _through(request, "/embeddings")
+
+
+@router.post("/v1/moderations", response_model=None)
+async def moderations(request: Request) -> Response:
+    """A moderation of the upstream server; memory has no part in it."""
+    return await _through(request, "/moderations")
 
 
 async def _answer(request: Request, form: Format) -> Response:
@@ -64,7 +101,7 @@ async def _answer(request: Request, form: Format) -> Response:
         raise InvalidInput("model: name the model that should answer")
     if model.startswith(PLAIN):
         caller_of(request).must("read")
-        plain = Remembered(body={**body, "model": model.removeprefix(PLAIN)}, who=_who(request, body))
+        plain = Exchange(body={**body, "model": model.removeprefix(PLAIN)}, who=_who(request, body))
         return await _sent(upstream, plain, form=form, request=request)
     who = _who(request, body)
     settings = Service.of(request).settings
@@ -74,28 +111,30 @@ async def _answer(request: Request, form: Format) -> Response:
         form=form,
         recipe=recipe_book.load(settings.recipe),
         tokenizer=tokenizer(settings.tokenizer),
+        again=request.headers.get(RETRIES, "0") != "0",
     )
     return await _sent(upstream, prepared, form=form, request=request)
 
 
-async def _sent(upstream: Upstream, asked: Remembered, *, form: Format, request: Request) -> Response:
+async def _sent(upstream: Upstream, asked: Exchange, *, form: Format, request: Request) -> Response:
     if not upstream.take():
         raise Overloaded
     streaming = asked.body.get("stream") is True
     try:
-        answer = await upstream.post(form.path, asked.body)
+        answer = await upstream.send(request, form.path, body=asked.body)
     except BaseException:
         upstream.give()
         raise
-    headers = _told(asked)
+    headers = {**handed_back(answer.headers), **_told(asked)}
     if streaming and answer.is_success:
         return StreamingResponse(_stream(upstream, answer, asked), media_type="text/event-stream", headers=headers)
     try:
         await answer.aread()
-        heard = Heard()
-        if answer.is_success:
+        if answer.is_success and not await request.is_disconnected():
+            # An answer that nobody waits for any more was never given: the client will ask again.
+            heard = Answer()
             heard.whole(_object(answer.content))
-            await asked.answered(heard.said)
+            await asked.answered(heard)
     except httpx.TransportError as error:
         raise upstream.broken(error) from error
     finally:
@@ -104,23 +143,23 @@ async def _sent(upstream: Upstream, asked: Remembered, *, form: Format, request:
     return _passed(answer, headers)
 
 
-async def _stream(upstream: Upstream, answer: httpx.Response, asked: Remembered) -> AsyncGenerator[bytes]:
+async def _stream(upstream: Upstream, answer: httpx.Response, asked: Exchange) -> AsyncGenerator[bytes]:
     """The upstream server's stream as it comes; what was heard of it is recorded, also if either side breaks off.
 
     The end is handed on when the answer is stored: a client that hears it may ask again at once.
     """
-    heard, stored = Heard(), False
+    heard, stored = Answer(), False
     try:
         async for chunk in answer.aiter_raw():
             heard.feed(chunk)
             if not stored and any(end in chunk for end in ENDS):
-                await asked.answered(heard.said)
+                await asked.answered(heard)
                 stored = True
             yield chunk
     except httpx.TransportError as error:
         yield b"data: " + json.dumps(upstream.broken(error).shape).encode() + b"\n\n"
     finally:
-        left = asked.answered(None if stored else heard.said)
+        left = asked.answered(Answer() if stored else heard)
         await asyncio.shield(asyncio.ensure_future(_finish(upstream, answer, left)))
 
 
@@ -128,6 +167,37 @@ async def _finish(upstream: Upstream, answer: httpx.Response, recording: Awaitab
     await answer.aclose()
     upstream.give()
     await recording
+
+
+async def _kept(request: Request, id: str, path: str) -> Response:
+    """Something that the upstream server keeps under an id. It knows our one key alone: whose it is, we know."""
+    who = _who(request, {})
+    if not await is_known(who, id):
+        raise NotFound
+    return await _through(request, path)
+
+
+async def _through(request: Request, path: str) -> Response:
+    """A request that is passed on as it came."""
+    caller_of(request).must("read")
+    upstream = Upstream.of(request)
+    if not upstream.take():
+        raise Overloaded
+    try:
+        return _passed(await _fetched(upstream, request, path, content=await request.body()))
+    finally:
+        upstream.give()
+
+
+async def _fetched(upstream: Upstream, request: Request, path: str, *, content: bytes | None = None) -> httpx.Response:
+    answer = await upstream.send(request, path, content=content)
+    try:
+        await answer.aread()
+    except httpx.TransportError as error:
+        raise upstream.broken(error) from error
+    finally:
+        await answer.aclose()
+    return answer
 
 
 def _who(request: Request, body: Message) -> Who:
@@ -138,12 +208,18 @@ def _who(request: Request, body: Message) -> Who:
     )
     if "read" not in caller.scopes:
         raise NotPermitted("This key may not do that: it needs the scope 'read'.")
-    conversation = request.headers.get("x-hitherto-conversation") or text(child(body, "metadata"), "conversation_id")
-    settings = Service.of(request).settings
+    conversation = (
+        request.headers.get("x-hitherto-conversation")
+        or text(child(body, "metadata"), "conversation_id")
+        or text(body, "conversation")
+        or text(child(body, "conversation"), "id")
+    )
+    service = Service.of(request)
     return Who(
         memory=subject.memory,
         user=subject.user,
-        persona=request.headers.get("x-hitherto-persona") or settings.upstream_persona,
+        now=service.clock(),
+        persona=request.headers.get("x-hitherto-persona") or service.settings.upstream_persona,
         lane=conversation,
         conversation=conversation,
     )
@@ -167,16 +243,14 @@ def _object(raw: bytes) -> Mapping[str, object]:
     return cast("Mapping[str, object]", body) if isinstance(body, dict) else {}
 
 
-def _told(asked: Remembered) -> dict[str, str]:
+def _told(asked: Exchange) -> dict[str, str]:
     """Where to look up why the model was told what it was told."""
     return {"X-Hitherto-Snapshot": asked.context.snapshot} if asked.context else {}
 
 
 def _passed(answer: httpx.Response, headers: Mapping[str, str] | None = None) -> Response:
-    kind = answer.headers.get("content-type", "application/json")
-    kept = {name: value for name in ("retry-after",) if (value := answer.headers.get(name))}
     return Response(
-        answer.content, status_code=answer.status_code, media_type=kind, headers={**kept, **(headers or {})}
+        answer.content, status_code=answer.status_code, headers=dict(headers or handed_back(answer.headers))
     )
 
 

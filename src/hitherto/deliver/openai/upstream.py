@@ -1,6 +1,9 @@
-"""The server that answers: its address, its key, and one pool of connections."""
+"""The server that answers: its address, its key, and one pool of connections.
 
-from collections.abc import AsyncGenerator
+Headers and queries pass in both directions, but for those that belong to one connection or hold a secret of one side.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -14,6 +17,21 @@ PLAIN: Final = "no-memory/"
 """A model id that begins so is passed on without it and without any memory."""
 CONNECT_SECONDS: Final = 5.0
 
+_CONNECTION: Final = frozenset(
+    {
+        "connection", "content-encoding", "content-length", "date", "expect", "host", "keep-alive", "proxy-authenticate",
+        "proxy-authorization", "proxy-connection", "server", "te", "trailer", "transfer-encoding", "upgrade",
+    }
+)  # fmt: skip
+"""Headers that are about one connection."""
+_OURS: Final = frozenset(
+    {"accept-encoding", "authorization", "content-type", "cookie", "forwarded", "x-api-key", "x-real-ip"}
+)
+_OURS_BEGIN: Final = ("x-hitherto-", "x-forwarded-")
+_THEIRS: Final = frozenset({"alt-svc", "set-cookie", "strict-transport-security", "x-request-id"})
+"""What an upstream server says to us alone. Our own request id is in the answer already."""
+_STRANGE: Final = ("access-control-", "cf-")
+
 
 class UpstreamFailed(ServiceError):
     """The upstream server could not be reached."""
@@ -22,6 +40,26 @@ class UpstreamFailed(ServiceError):
     def shape(self) -> dict[str, Any]:
         """As an event in a stream that has begun."""
         return {"error": {"message": str(self), "type": "upstream_error", "param": None, "code": "upstream_error"}}
+
+
+def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of a request that the upstream server is sent."""
+    return {
+        name: value
+        for name, value in headers.items()
+        if name not in _CONNECTION and name not in _OURS and not name.startswith(_OURS_BEGIN)
+    }
+
+
+def handed_back(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of the upstream server's answer that the client is sent."""
+    kept = {
+        name: value
+        for name, value in headers.items()
+        if name not in _CONNECTION and name not in _THEIRS and not name.startswith(_STRANGE)
+    }
+    named = headers.get("x-request-id")
+    return kept if named is None else {**kept, "x-upstream-request-id": named}
 
 
 class Upstream:
@@ -61,16 +99,23 @@ class Upstream:
     def give(self) -> None:
         self._free += 1
 
-    async def get(self, path: str) -> httpx.Response:
+    async def send(
+        self, request: Request, path: str, *, body: dict[str, Any] | None = None, content: bytes | None = None
+    ) -> httpx.Response:
+        """The answer's head to this request, with the client's headers and query; its body is still to be read."""
+        headers = passed_on(request.headers)
+        if content is not None and (kind := request.headers.get("content-type")) is not None:
+            headers["content-type"] = kind
+        query = request.url.query
         try:
-            return await self._client.get(path)
-        except httpx.TransportError as error:
-            raise self.broken(error) from error
-
-    async def post(self, path: str, body: dict[str, Any]) -> httpx.Response:
-        """The answer's head; its body is still to be read."""
-        try:
-            return await self._client.send(self._client.build_request("POST", path, json=body), stream=True)
+            made = self._client.build_request(
+                request.method,
+                f"{path}?{query}" if query else path,
+                json=body,
+                content=content or None,
+                headers=headers,
+            )
+            return await self._client.send(made, stream=True)
         except httpx.TransportError as error:
             raise self.broken(error) from error
 

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.deliver.openai.recognise import Place, Said, along, branch, place
+from hitherto.deliver.openai.places import Place, Said, along, branch, place
 from hitherto.types import StoredTurn
 from tests.assemble.build import turn
 
