@@ -1,0 +1,49 @@
+"""The reader that needs no model: notes are quotes, chosen by the classifier; summaries are extracts.
+
+It is the fallback of every outage, so it is honest before it is clever: what it writes down was said, by whom and when, and a
+typed fact is typed only where an expression is sure of it.
+"""
+
+from collections.abc import Sequence
+
+from hitherto.learn.notes import Line, Method, Passage, Reading, Sitting, SittingNotes
+from hitherto.learn.readers import classifier as judge
+from hitherto.learn.readers import extracts, loose_ends, mentions, quotes
+from hitherto.learn.readers.classifier import classifier
+from hitherto.learn.readers.clauses import clauses
+
+__all__ = ["RuleReader"]
+
+IDLE = 0.35
+"""Lines that are all less worth a note than this are small talk, and no model is asked about them."""
+
+
+class RuleReader:
+    """Reads passages and closes sessions by rules."""
+
+    @property
+    def method(self) -> Method:
+        return "rules"
+
+    async def read(self, passage: Passage) -> Reading:
+        found = clauses(passage.new, before=passage.before)
+        named = mentions.found_in(passage.scene, passage.lines, found)
+        moving = loose_ends.loops(found, passage.loops, scene=passage.scene)
+        return Reading(
+            facts=tuple(quotes.facts(found, passage.scene, named, passage.memories)),
+            loops=tuple(moving),
+            people=named.notes(),
+            rolling=extracts.rolling(passage, found, moving),
+            sitting=await self.close(passage.sitting) if passage.sitting is not None else None,
+        )
+
+    async def close(self, sitting: Sitting) -> SittingNotes:
+        found = clauses(sitting.lines)
+        return extracts.closed(sitting, found, loose_ends.loops(found, sitting.loops, scene=sitting.scene))
+
+    def small_talk(self, lines: Sequence[Line]) -> bool:
+        """Whether nothing in these lines is worth a reading."""
+        seen = [
+            judge.Line(text=line.text, persona=line.turn.role == "assistant") for line in lines if line.text.strip()
+        ]
+        return all(one.worth < IDLE for one in classifier().judge(seen))
