@@ -29,7 +29,7 @@ from hitherto.recall.embed.static import static_embedder
 from hitherto.recall.passages import passages
 from hitherto.recall.query import Period, Question, understand
 from hitherto.recall.rank import DECIMALS, DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
-from hitherto.recall.traits import traits
+from hitherto.recall.traits import languages, traits
 from hitherto.recall.vectors import Matrix, Vectors, products, quantise
 from hitherto.text.analyser import stems
 
@@ -136,7 +136,12 @@ def measure(totals: Scores, held: Index, asked: Asked, *, weights: Weights | Non
 
 def ranked(held: Index, asked: Asked, *, embedder: Embedder | None, ranges: Ranges, weights: Weights) -> Scores:
     speakers = [name for name in held.rows.names if name not in {"user", "assistant"}]
-    question: Question = understand(asked.text, speakers=speakers, periods=ranges(asked.text, now=asked.at, zone="UTC"))
+    question: Question = understand(
+        asked.text,
+        speakers=speakers,
+        periods=ranges(asked.text, now=asked.at, zone="UTC"),
+        languages=languages(held.rows.flags),
+    )
     dense = None
     if embedder is not None and held.matrix is not None:
         query = embedder.embed([question.text], purpose="query")[0]

@@ -3,7 +3,6 @@
 Records are ordered by the recipe's own blend. What is no longer true is found only when the past is asked about.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,14 +30,10 @@ from hitherto.store.protocol import (
     Everything,
     Scope,
 )
+from hitherto.text.languages import ENGLISH, detect, language
 from hitherto.types import Hit, HitKind, Memory, Recalled, Record, RecordKind, StoredTurn
 
 SIDES: Final[tuple[RecordKind, ...]] = ("memory", "episode", "summary")
-
-
-BEFORE: Final = re.compile(
-    r"\b(?:used to|before|previously|formerly|back then|at the time|originally|old|was|were|did)\b", re.IGNORECASE
-)
 
 
 _DAY: Final = 86_400_000_000
@@ -175,7 +170,7 @@ def ended(what: StoredTurn | Record, question: Question, search: Search) -> bool
         return False
     begins = what.valid_from or what.at
     asked = any(period.start < what.valid_to and period.end > begins for period in question.periods)
-    return not asked and not BEFORE.search(search.text)
+    return not asked and not language(detect(search.text) or ENGLISH).has("asking.before", search.text)
 
 
 def _candidate(record: Record, ranked: Ranked, *, similarity: float, now: datetime) -> Candidate:

@@ -22,7 +22,8 @@ from itertools import zip_longest
 from typing import Final, Protocol
 
 from hitherto.ingest.slots import is_question
-from hitherto.text.analyser import stems, words
+from hitherto.text.analyser import asked_stems, stems, words
+from hitherto.text.languages import ENGLISH, Language, detect, language
 
 MAX_STEMS: Final = 48
 """A query never looks up more stems than this; the most repeated ones stay."""
@@ -35,29 +36,6 @@ OWN_STEMS: Final = 2
 _MAX_TEXT: Final = 20_000
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
-_FIRST: Final = frozenset({"i", "i'm", "i've", "i'd", "i'll", "im", "my", "me", "mine", "myself"})
-_SECOND: Final = re.compile(
-    r"(?<!\bcan )(?<!\bcould )(?<!\bwould )(?<!\bwill )(?<!\bdo )\byou(?:'ve|'d)?\b(?! to\b)[^.?!]{0,40}"
-    r"\b(?:say|said|tell|told|recommend\w*|suggest\w*|mention\w*|provid\w+|gave|list\w*|explain\w*|advi[sc]e\w*|propos\w+|describ\w+|wrote|promis\w+)\b"
-    r"|\b(?:our|the) (?:previous|last|earlier|past) (?:chat|conversation|discussion)s?\b"
-    r"|\byour (?:recommendation|suggestion|advice|answer|list|explanation)s?\b",
-    re.IGNORECASE,
-)
-"""The persona's earlier words are asked for. "Can you recommend a film?" asks for new ones: it needs what the user likes."""
-_NUMBER: Final = (
-    r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|couple|several)(?: of)?"
-)
-_UNIT: Final = r"(?:day|night|week|weekend|month|year)s?"
-_COUNTED: Final = re.compile(
-    rf"\b(?:(?:about|around|over|almost|nearly|exactly) )?(?:a )?{_NUMBER} {_UNIT} ago\b"
-    rf"|\b(?:(?:in|over|during|within|for) )?the (?:past (?:{_NUMBER} )?|last {_NUMBER} ){_UNIT}\b",
-    re.IGNORECASE,
-)
-"""A time counted from the moment of asking: the turn that is meant counted from its own, if at all."""
-_WHEN: Final = re.compile(
-    r"\b(?:when|what (?:date|day|month|year|time)|how long|how many (?:days|weeks|months|years)|how (?:recently|often))\b",
-    re.IGNORECASE,
-)
 
 
 class Period(Protocol):
@@ -92,32 +70,62 @@ class Question:
 
 
 def understand(
-    text: str, *, speakers: Collection[str] = (), anchor: str | None = None, periods: Sequence[Period] = ()
+    text: str,
+    *,
+    speakers: Collection[str] = (),
+    anchor: str | None = None,
+    periods: Sequence[Period] = (),
+    languages: Collection[str] = (),
 ) -> Question:
-    """Read a message in the light of its anchor. `speakers` are the names that turns of this user carry."""
+    """Read a message in the light of its anchor. `speakers` are the names that turns of this user carry, `languages` those
+    that they are written in: the words are looked up in each.
+    """
     text = text[:_MAX_TEXT]
+    spoken = language(detect(text, likely=languages) or ENGLISH)
     named, rest = _named(text, speakers)
     about = gist(rest)
-    said = _bounded(stems(about))
-    uncounted = _COUNTED.sub(" ", about)
-    found = said if uncounted == about else _bounded(stems(uncounted)) or said
+    said = _bounded(asked_stems(about, likely=languages)[0])
+    found, others = _looked_up(about, said, spoken, languages)
     alone = len(said) >= (OWN_STEMS if is_question(text) else ANCHOR_STEMS)
     if anchor and not alone:
         borrowed = gist(anchor[:_MAX_TEXT])
-        found = _bounded([*found, *stems(borrowed)])
+        more, others_more = asked_stems(borrowed, likely=languages)
+        found, others = _bounded([*found, *more]), [*others, *others_more]
         about = f"{about} {borrowed}".strip()
-    of_persona = bool(_SECOND.search(text))
+    of_persona = spoken.has("asking.persona", text)
     return Question(
         text=about,
-        stems=found,
-        related=related(found),
+        stems=_bounded([*found, *others]),
+        related=related(found) if spoken.code == ENGLISH else (),
         speakers=named,
-        of_user=not of_persona and not named and not _FIRST.isdisjoint(_said(text)),
+        of_user=not of_persona and not named and _first_person(text, spoken),
         of_persona=of_persona,
-        asks_when=bool(_WHEN.search(text)),
+        asks_when=spoken.has("asking.when", text),
         alone=alone,
         periods=tuple(periods),
     )
+
+
+def _looked_up(
+    about: str, said: tuple[str, ...], spoken: Language, languages: Collection[str]
+) -> tuple[tuple[str, ...], Sequence[str]]:
+    """The stems to look up, and those that the same words have in the user's other languages. A time counted from the moment of
+    asking ("three weeks ago") is left out: the turn that is meant counted from its own, if at all.
+    """
+    counted = spoken.patterns.get("asking.counted")
+    uncounted = about if counted is None else counted.sub(" ", about)
+    found, others = asked_stems(uncounted, likely=languages)
+    if uncounted != about and not found:
+        found, others = asked_stems(about, likely=languages)
+    return _bounded(found), others
+
+
+def _first_person(text: str, spoken: Language) -> bool:
+    """Whether a message speaks of the one who writes it; where words are not apart, whether it holds such a word."""
+    first = spoken.words["person.first"]
+    if spoken.script == "latin" or spoken.script == "cyrillic":
+        return not first.isdisjoint(_said(text)) or not first.isdisjoint(text.lower().split())
+    return any(word in text for word in first)
 
 
 def gist(text: str) -> str:

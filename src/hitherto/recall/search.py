@@ -74,6 +74,8 @@ class Ahead:
     traces: Traces
     speakers: int
     """How many were known: with a new one, the question is another."""
+    languages: frozenset[str]
+    """Those the user writes in, likewise."""
     question: Question | None = None
     matches: tuple[Matches, ...] = ()
 
@@ -159,8 +161,14 @@ class Recaller:
         traces, speakers = self._cache.query(held), len(held.speakers)
         question = _question(held, search) if held.last is not None else None
         if question is None or (anchored and not question.alone):
-            return Ahead(traces=traces, speakers=speakers)
-        return Ahead(traces=traces, speakers=speakers, question=question, matches=_asked(question, search))
+            return Ahead(traces=traces, speakers=speakers, languages=held.languages)
+        return Ahead(
+            traces=traces,
+            speakers=speakers,
+            languages=held.languages,
+            question=question,
+            matches=_asked(question, search),
+        )
 
     def prepare(self, key: UserKey, ahead: Ahead) -> None:
         """Embeds the question and compares it with what is held while the store reads, if that takes no waiting."""
@@ -231,7 +239,7 @@ class Recaller:
     async def _find(self, key: UserKey, store: UserStore, search: Search, ahead: Ahead, read: Answers) -> Found:
         held = await self._cache.refresh(key, store, ahead.traces, read[ahead.traces])
         question, matches = ahead.question, ahead.matches
-        if question is None or len(held.speakers) != ahead.speakers:
+        if question is None or (len(held.speakers), held.languages) != (ahead.speakers, ahead.languages):
             question = _question(held, search)
             matches = _asked(question, search)
             read = await store.read(*matches)
@@ -411,7 +419,8 @@ def _named_lanes(text: str, lanes: Sequence[str]) -> list[str]:
 
 
 def _question(held: UserRows, search: Search) -> Question:
-    return understand(search.text, speakers=[name for name in held.speakers.texts() if name], anchor=search.anchor)
+    speakers = [name for name in held.speakers.texts() if name]
+    return understand(search.text, speakers=speakers, anchor=search.anchor, languages=held.languages)
 
 
 def _asked(question: Question, search: Search) -> tuple[Matches, Matches, Matches]:

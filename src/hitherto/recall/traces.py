@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.recall.rank import OTHER, PERSONA, USER, Rows, leans
-from hitherto.recall.traits import Unpacked, unpack
+from hitherto.recall.traits import Unpacked, languages, unpack
 from hitherto.recall.vectors import Coded, Floats, Growing, Matrix, Vectors
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Everything, Scope, Traces, UserStore
@@ -158,6 +158,8 @@ class UserRows:
         """Row of the newest version of a revised turn, by the turn's place."""
         self._versions: dict[str, int] = {}
         """Row of the newest version of each record."""
+        self.languages: frozenset[str] = frozenset()
+        """What the user's texts are written in, English apart, which is always looked up."""
 
     @property
     def nbytes(self) -> int:
@@ -248,6 +250,7 @@ class UserRows:
             column.extend(values)
         columns.times.extend(new.times)
         columns.flags.extend(found.flags)
+        self.languages |= languages(found.flags)
         columns.lengths.extend(found.lengths)
         columns.replaced.extend(np.zeros(len(new.seqs)))
 

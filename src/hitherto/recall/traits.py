@@ -19,22 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.recall.vectors import Codes, Vectors, quantise
+from hitherto.text.languages import ENGLISH, detect, language, of_number
 
 _MAX_TEXT: Final = 4_000
+_ASKS: Final = ("?", "？")
 _MAX_LENGTH: Final = 0xFFFF
 _TRAITS: Final = 3
 """Bytes that the traits take."""
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-_SELF: Final = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|im|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
-_TIME: Final = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|just"
-    r"|(?:last|next|this|past) (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|morning|afternoon|evening"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-    r"|january|february|march|april|june|july|august|september|october|november|december|in may|may \d{1,2}"
-    r"|\d{1,2}(?:st|nd|rd|th)|(?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
+_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 TELLS: Final = 1
 """States something about the speaker rather than only asking or answering."""
@@ -42,6 +34,8 @@ TIMED: Final = 2
 """Holds a word of time."""
 INSTRUCTION: Final = 4
 PREFERENCE: Final = 8
+LANGUAGE: Final = 4
+"""Places by which the number of the text's language is shifted; 0 is English, and what does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +48,22 @@ class Traits:
 def traits(text: str, *, length: int) -> Traits:
     """The traits of a text with `length` stems. Its form alone is looked at: whose words they are, ranking knows."""
     start = text[:_MAX_TEXT].replace("’", "'")
-    flags = 0
-    if any(_SELF.search(part) and not part.rstrip().endswith("?") for part in _SENTENCE.split(start)):
+    spoken = language(detect(text) or ENGLISH)
+    flags = spoken.number << LANGUAGE
+    parts = _SENTENCE.split(start)
+    if any(spoken.has("telling.self", part) and not part.rstrip().endswith(_ASKS) for part in parts):
         flags |= TELLS
-    if _TIME.search(start):
+    if spoken.has("telling.time", start):
         flags |= TIMED
     kind = standing(text)
     if kind is not None:
         flags |= INSTRUCTION if kind == "instruction" else PREFERENCE
     return Traits(flags=flags, length=min(length, _MAX_LENGTH))
+
+
+def languages(flags: NDArray[np.uint8]) -> frozenset[str]:
+    """The languages other than English that rows with these flags are written in."""
+    return frozenset(of_number(number) for number in np.unique(flags >> LANGUAGE).tolist()) - {ENGLISH}
 
 
 def pack(vectors: Vectors, found: Sequence[Traits], passages: Sequence[Vectors] = ()) -> list[bytes]:
@@ -114,55 +115,16 @@ _MAX_SENTENCES: Final = 12
 _MAX_SENTENCE: Final = 600
 _CODE_FENCE: Final = "```"
 
-_LEAD: Final = (
-    r"^\W*(?:(?:and|also|but|so|ok|okay|oh|hey|well|btw|by the way|one more thing|please|pls|kindly|just|"
-    r"remember|note|important|reminder|in general|as a rule)\b[\s,:.!-]*)*"
-)
-_ACTIONS: Final = (
-    r"(?:use|answer|reply|respond|speak|talk|write|call|address|refer|include|add|give|show|provide|keep|format|"
-    r"avoid|remember|assume|explain|mention|say|ask|tell|start|end|sign|stick|limit|cite|confirm|translate|send|"
-    r"make|remind|treat|round|list|bring|do|be|put|skip|leave|stop|check|suggest|recommend|offer|interrupt)"
-)
-_INSTRUCTION: Final = re.compile(
-    _LEAD
-    + r"(?:"
-    + rf"(?:always|never|don'?t ever|do not ever)\s+(?:ever\s+)?(?!give up\b){_ACTIONS}\b"
-    + r"|(?:always|never)\s+(?!(?:mind|give up|had|been|was|were|thought|knew|heard|gets?|seen|a|the)\b)\w+\s"
-    + r"(?=.*\b(?:when(?:ever)? i|if i|for me|with me|to me|in your|your (?:answers?|repl|respon))\b)"
-    + r"|(?:from now on|from here on|going forward|henceforth|in (?:the )?future|from today)\b(?!.*\bi(?:'ll| will| am|'m)\b)"
-    + r"|(?:whenever|every time|each time|any ?time|when|if) (?:i|we) (?:ask|say|mention|talk|tell|write|send|type|want|need)"
-    + rf"\b[^.?!]*,\s*(?:please\s+|always\s+|never\s+|you should\s+)*(?:{_ACTIONS})\b"
-    + r"|(?:i(?:'d| would) (?:like|want|need) you|i (?:want|need) you|you (?:should|must|have)|make sure(?: you)?|be sure|"
-    + r"can you(?: please)?|could you(?: please)?)\s+(?:to\s+)?(?:always|never)\b"
-    + r"|call me \w+\s*(?:[.!,]|$|from now|instead|please)"
-    + rf"|(?:don'?t|do not|stop)\s+(?:{_ACTIONS}|\w+ing)\b"
-    + r".*\b(?:any ?more|again|ever|in your|with me|to me)\b"
-    + r")",
-    re.IGNORECASE,
-)
-_PREFERENCE: Final = re.compile(
-    r"\bi(?:'d| would| really| generally| usually| much| strongly| always| also| still| personally| definitely)*"
-    r" prefer(?:red)?\b(?! not to (?:say|answer))"
-    r"|\bmy (?:strong |general |personal )?preferences?\b"
-    r"|\bi(?:'d| would) (?:much )?rather (?!not (?:say|answer)|than)\w+"
-    r"|\bmy (?:all[- ]time )?favou?rite (?:\w+ ){1,3}(?:is|are|has always been)\b"
-    r"|\bi(?:'m| am) (?:(?:severely|very|really|also|a|an|strictly) )*"
-    r"(?:allergic|intolerant|vegan|vegetarian|pescatarian|lactose|coeliac|celiac)\b"
-    r"|\bi (?:really |absolutely |just )*(?:can'?t stand|hate|despise|detest|dislike|don'?t (?:like|eat|drink|want))\b"
-    r"|\bi (?:only|never) (?:eat|drink|use|wear|buy|read|listen|watch)\b"
-    r"|\bi(?:'m| am) more of an? \w+|\bworks best for me\b|\bi like (?:my|it when|to keep|things)\b",
-    re.IGNORECASE,
-)
-
 
 def standing(text: str) -> Kind | None:
     """What kind of standing request a user's turn holds, if any; an instruction outranks a preference."""
     found: Kind | None = None
     prose = text.split(_CODE_FENCE, 1)[0][: _MAX_SENTENCES * _MAX_SENTENCE].replace("’", "'")
+    spoken = language(detect(text) or ENGLISH)
     for sentence in _CLAUSE.split(prose)[:_MAX_SENTENCES]:
         part = sentence[:_MAX_SENTENCE]
-        if _INSTRUCTION.search(part) and not part.rstrip().endswith("?"):
+        if spoken.has("standing.instruction", part) and not part.rstrip().endswith(_ASKS):
             return "instruction"
-        if found is None and _PREFERENCE.search(part):
+        if found is None and spoken.has("standing.preference", part):
             found = "preference"
     return found

@@ -15,9 +15,8 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from hitherto.text.patterns import PatternTable
-from hitherto.types import Json
 
-__all__ = ["Secret", "SecretKind", "find_secrets", "iban_length", "is_card", "redact", "redact_values"]
+__all__ = ["Secret", "SecretKind", "find_secrets", "iban_length", "is_card", "redact"]
 
 SecretKind = Literal["token", "password", "private_key", "card", "iban", "ssn", "seed_phrase", "pin"]
 
@@ -65,17 +64,6 @@ def redact(text: str) -> str:
     for secret in reversed(find_secrets(text)):
         text = f"{text[: secret.start]}[{secret.kind}]{text[secret.end :]}"
     return text
-
-
-def redact_values(value: Json) -> Json:
-    """The same for every text in a JSON value; names of fields stay."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [redact_values(one) for one in value]
-    if isinstance(value, dict):
-        return {name: redact_values(one) for name, one in value.items()}
-    return value
 
 
 def _candidates(text: str) -> Iterator[Secret]:

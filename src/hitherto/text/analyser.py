@@ -1,9 +1,11 @@
 """The one analyser: text to stems, for both stores and for queries.
 
 Full-text engines tokenise each in their own way, so the same words would rank differently on SQLite and
-PostgreSQL. Stems are therefore made here, stored as they are, and scored by `lexical.py`. Anything that
-changes the output for an existing text must raise `ANALYSER_VERSION`, because stems already written then no
-longer match.
+PostgreSQL. Stems are therefore made here, stored as they are, and scored by `store/bm25.py`. A text is stemmed as the language
+that it is in; one that does not tell is stemmed as English. A question asks for the stems of every language that the user
+writes in, and for the English ones too, which is how texts of earlier versions were stemmed: so nothing is
+missed while they wait to be written anew. Anything that changes the output for an existing text must raise
+`ANALYSER_VERSION`, by which the work knows what to write again.
 
 Hostile text is ordinary input: NUL bytes, lone surrogates, a megabyte without a space, a thousand combining
 marks. The text is cut into words before anything super-linear runs, and words are bounded.
@@ -12,14 +14,15 @@ marks. The text is cut into words before anything super-linear runs, and words a
 import re
 import threading
 import unicodedata
+from collections.abc import Collection
 from functools import lru_cache
+from importlib import import_module
 from itertools import pairwise
 from typing import Final, Literal, Protocol, cast
 
-# The module has no types; the pure-Python class is taken on purpose, whatever C stemmer is installed.
-from snowballstemmer.english_stemmer import EnglishStemmer  # pyright: ignore[reportMissingTypeStubs]
+from hitherto.text.languages import ENGLISH, Language, detect, language
 
-ANALYSER_VERSION: Final = "1"
+ANALYSER_VERSION: Final = "2"
 
 MAX_WORD: Final = 48
 """Longer words (hashes, base64, keyboard mashing) keep their beginning only."""
@@ -29,6 +32,7 @@ _MAX_MARKS: Final = 4
 _LONG_TEXT: Final = 1 << 20
 _LONG_TEXT_STEMS: Final = 50_000
 _RUN = re.compile(r"[a-z0-9]++(?:'[a-z0-9]++)*+(?![^\x00-\x7f])|(?:[a-z0-9]|[^\x00-\x7f])(?:[a-z0-9']|[^\x00-\x7f])*+")
+_PIECE = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|[\w]+|[^\w']+")
 _DIGIT = re.compile(r"[0-9]")
 _APOSTROPHES: Final = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\uff07\u2032", "'"))
 
@@ -45,6 +49,9 @@ _UNSPACED: Final = (
     (0x20000, 0x3FFFF),  # Han, further extensions
 )
 
+_UNSPACED_SCRIPTS: Final = frozenset({"kana", "han", "hangul"})
+_LIGATURES: Final = {"œ": "oe", "æ": "ae", "ß": "ss", "ø": "o", "ł": "l", "ı": "i", "đ": "d"}
+
 Kind = Literal["word", "pairs", "emoji", "flag", "mark", "apostrophe", ""]
 
 _local = threading.local()
@@ -56,6 +63,26 @@ class _Stemmer(Protocol):
 
 def stems(text: str) -> list[str]:
     """The stems of `text` in reading order, repeated words repeated, stop words left out."""
+    code = detect(text)
+    return _stems_in(text, language(code)) if code and code != ENGLISH else _plain_stems(text)
+
+
+def asked_stems(text: str, *, likely: Collection[str] = ()) -> tuple[list[str], list[str]]:
+    """The stems of a question, and those that the same words have in other languages it may be answered in: `likely`
+    are those that the user writes in.
+    """
+    code = detect(text, likely=likely) or ENGLISH
+    others = dict.fromkeys(one for one in (ENGLISH, *sorted(likely)) if one != code)
+    own = _stems_as(text, code)
+    said = set(own)
+    return own, [stem for other in others for stem in dict.fromkeys(_stems_as(text, other)) if stem not in said]
+
+
+def _stems_as(text: str, code: str) -> list[str]:
+    return _plain_stems(text) if code == ENGLISH else _stems_in(text, language(code))
+
+
+def _plain_stems(text: str) -> list[str]:
     found: list[str] = []
     append = found.append
     stem_of = _stem if len(text) < _LONG_TEXT else _BoundedStems()
@@ -69,6 +96,51 @@ def stems(text: str) -> list[str]:
         else:
             found.extend(_wide(run))
     return found
+
+
+def _stems_in(text: str, known: Language) -> list[str]:
+    """Stems by the rules of a language other than English; a script without spaces is cut as it is everywhere."""
+    found: list[str] = []
+    for run in _runs(text):
+        found.extend(_run_in(run, known.code) if len(run) <= _CACHED_RUN else _wide(run))
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _run_in(run: str, code: str) -> tuple[str, ...]:
+    known = language(code)
+    if known.script in _UNSPACED_SCRIPTS or not known.stemmer:
+        return tuple(stem for stem in _wide(run) if stem not in known.stop)
+    found: list[str] = []
+    for piece in _PIECE.findall(unicodedata.normalize("NFC", bound_marks(run)).casefold()):
+        if not piece[0].isalpha() or _kind(piece[0]) != "word":
+            found.extend(_wide(piece))
+            continue
+        word = _without_elision(piece, known)
+        if word not in known.stop and piece not in known.stop:
+            found.append(_folded(_stemmer(known.stemmer).stemWord(word[:MAX_WORD]), known.keep))
+    return tuple(stem for stem in found if stem)
+
+
+def _without_elision(word: str, known: Language) -> str:
+    """A word without what only leans on it: "l'église", "dell'anno"."""
+    first, _, rest = word.partition("'")
+    while rest and first in known.elisions:
+        word = rest
+        first, _, rest = word.partition("'")
+    return word.replace("'", "")
+
+
+def _folded(stem: str, keep: str) -> str:
+    """Without accents, except of letters that are words' own in this language: "año" is not "ano"."""
+    if stem.isascii():
+        return stem
+    return "".join(letter if letter in keep else _bare(letter) for letter in stem)
+
+
+@lru_cache(maxsize=1 << 12)
+def _bare(letter: str) -> str:
+    return _LIGATURES.get(letter) or unicodedata.normalize("NFKD", letter)[0]
 
 
 def words(text: str) -> list[str]:
@@ -121,10 +193,20 @@ def _stem(word: str) -> str:
         word = word.replace("'", "")
     if _DIGIT.search(word):
         return word
-    stemmer: _Stemmer | None = getattr(_local, "stemmer", None)
+    return _stemmer("english").stemWord(word)
+
+
+def _stemmer(name: str) -> "_Stemmer":
+    """Snowball's stemmer of that name, one for each thread: it keeps its state in itself."""
+    held: dict[str, _Stemmer] | None = getattr(_local, "stemmers", None)
+    if held is None:
+        held = _local.stemmers = {}
+    stemmer = held.get(name)
     if stemmer is None:
-        stemmer = _local.stemmer = cast(_Stemmer, EnglishStemmer())  # keeps its state in itself: one for each thread
-    return stemmer.stemWord(word)
+        # The module has no types; the pure-Python class is taken on purpose, whatever C stemmer is installed.
+        module = import_module(f"snowballstemmer.{name}_stemmer")
+        stemmer = held[name] = cast(_Stemmer, getattr(module, f"{name.capitalize()}Stemmer")())
+    return stemmer
 
 
 @lru_cache(maxsize=1 << 14)
@@ -246,40 +328,5 @@ def _is_han(character: str) -> bool:
     return 0x3400 <= code <= 0x9FFF or 0xF900 <= code <= 0xFAFF or code >= 0x20000
 
 
-# The analyser's stop list.
-#
-# Pinned here rather than taken from a package, because a changed list silently changes every stored stem. It
-# holds what carries no topic in a chat: function words, auxiliaries, question words, contractions and small
-# talk's fillers. Negations are in it as well: BM25 cannot use them, and the stored text still says "not".
-
-_FUNCTION_WORDS: Final = """
-a about above across after again against all almost along already also although always am among an and
-another any anyone anything are around as at away back be became because become been before behind being
-below between both but by came can cannot could did do does doing done down during each either else enough
-etc even ever every few for from further get gets getting give gives go goes going gone got had has have
-having he her here hers herself him himself his how however i if in instead into is it its itself just keep
-kept kind least less let like likely made make makes making many may maybe me might mine more most much must
-my myself neither never no nobody none nor not nothing now of off often on once one ones only onto or other
-others ought our ours ourselves out over own per perhaps quite rather really said same saw say says see seem
-seems shall she should since so some someone something sometimes somewhat soon still such take takes taking
-than that the their theirs them themselves then there these they thing things this those though through
-throughout till to together too took toward towards under until unto up upon us use used using very via was
-way we well went were what whatever when whenever where wherever whether which while who whoever whole whom
-whose why will with within without would yes yet you your yours yourself yourselves
-"""
-
-_CONTRACTIONS: Final = """
-i'm i've i'd i'll you're you've you'd you'll he's he'd he'll she's she'd she'll it's it'd it'll we're we've
-we'd we'll they're they've they'd they'll that's that'd that'll there's there'd there'll here's what's
-what're what'd what'll who's who'd who'll who're where's where'd when's why's why'd how's how'd how're let's
-isn't aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't won't wouldn't can't couldn't shan't
-shouldn't mustn't mightn't needn't ain't y'all ma'am o'clock im ive youre youve dont doesnt didnt isnt arent
-wasnt werent hasnt havent hadnt wont wouldnt cant couldnt shouldnt thats theres whats s t d ll m re ve
-"""
-
-_FILLERS: Final = """
-ah aha eh er hey hi hm hmm hello huh lol mm oh ok okay omg please pls thank thanks uh uhm um wow yeah yep
-yup nope haha
-"""
-
-STOPWORDS: Final = frozenset(f"{_FUNCTION_WORDS} {_CONTRACTIONS} {_FILLERS}".split())
+STOPWORDS: Final = language(ENGLISH).stop
+"""What carries no topic in an English chat."""

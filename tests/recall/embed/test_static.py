@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitherto.recall.embed import static
-from hitherto.recall.embed.static import TABLE, VERSION, static_embedder
+from hitherto.recall.embed.static import MULTILINGUAL, TABLE, VERSION, static_embedder
+from hitherto.recall.embed.unigram import Unigram
 from hitherto.recall.embed.wordpiece import WordPiece, words
 
 
@@ -17,8 +18,37 @@ def _similarity(first: str, second: str) -> float:
 
 
 def test_the_table_is_the_one_its_version_names() -> None:
-    assert hashlib.sha256(TABLE.read_bytes()).hexdigest() == VERSION
-    assert VERSION in Path(static.__file__).with_name("NOTICE").read_text()
+    files = [TABLE, MULTILINGUAL]
+    assert hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest() == VERSION
+    notice = Path(static.__file__).with_name("NOTICE").read_text()
+    assert all(hashlib.sha256(file.read_bytes()).hexdigest() in notice for file in files)
+
+
+def test_both_tables_together_stay_small() -> None:
+    assert TABLE.stat().st_size + MULTILINGUAL.stat().st_size < 16_000_000
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Mi abuela me dejó su máquina de coser cuando murió",
+        "Meine Großmutter hat mir ihre Nähmaschine vermacht, als sie starb",
+        "祖母が亡くなって、ミシンを形見にもらった",
+        "Бабушка умерла и оставила мне швейную машинку",
+    ],
+)
+def test_a_text_lies_near_its_translation(other: str) -> None:
+    meant = _similarity("My grandmother left me her sewing machine when she died", other)
+    assert meant > _similarity("The flight to Lisbon leaves at six in the morning", other) + 0.2
+
+
+def test_words_of_another_script_count_in_an_english_text() -> None:
+    assert _similarity("Do you know what 猫 means?", "a cat") > _similarity("Do you know what 車 means?", "a cat") + 0.1
+
+
+def test_unigram_takes_the_likeliest_pieces_in_any_case() -> None:
+    pieces = Unigram(["▁Ka", "tze", "▁Katze", "▁", "猫", "k"], [-3.0, -3.0, -8.0, -2.0, -5.0, -9.0])
+    assert pieces.encode("Katze katze 猫x") == [0, 1, 0, 1, 3, 4]
 
 
 def test_related_texts_are_nearer_than_unrelated_ones() -> None:
@@ -29,7 +59,9 @@ def test_related_texts_are_nearer_than_unrelated_ones() -> None:
 
 
 def test_case_and_accents_do_not_matter() -> None:
-    assert _similarity("CAFÉ in Zürich", "cafe in zurich") == pytest.approx(1.0, abs=1e-5)
+    assert _similarity("The CAFÉ that we saw in Zürich", "the cafe that we saw in zurich") == pytest.approx(
+        1.0, abs=1e-5
+    )
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\x00", "\ud800", "x" * 10_000, "\u0301" * 10_000])

@@ -1,0 +1,209 @@
+"""The languages that people write in: how to tell them, and the words that recall and assembly ask for in each.
+
+A language is one TOML file beside this module; docs/languages.md says what it holds and how to add one. English is what a text
+counts as when nothing says otherwise, so whatever is sure to be only words of no language is read as it always was.
+"""
+
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, Final, cast
+
+__all__ = ["CODES", "ENGLISH", "Language", "detect", "language", "of_number"]
+
+ENGLISH: Final = "en"
+CODES: Final = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "ko", "pl", "uk", "tr", "ar", "hi")
+"""In the order of their numbers, which are stored beside vectors and never change."""
+
+_MOST_TEXT: Final = 2_000
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_APART: Final = re.compile(r"['’]")
+_SCRIPTS: Final = (
+    ("kana", re.compile(r"[\u3041-\u30ff\uff66-\uff9d]")),
+    ("han", re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")),
+    ("hangul", re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")),
+    ("cyrillic", re.compile(r"[\u0400-\u04ff]")),
+    ("arabic", re.compile(r"[\u0600-\u06ff]")),
+    ("devanagari", re.compile(r"[\u0900-\u097f]")),
+)
+_LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_OF_ONE_SCRIPT: Final = {"kana": "ja", "han": "zh", "hangul": "ko", "arabic": "ar", "devanagari": "hi"}
+_IDEOGRAM: Final = 2.5
+"""A character of these scripts says as much as so many Latin letters."""
+_LETTER: Final = 1.2
+"""What a letter that few languages have counts beside a word that only one of them has."""
+_SURE: Final = 0.7
+"""How far the best must lead the next, in words that only one language has."""
+_SHARE: Final = 0.06
+"""Of so many words of a text one must speak for its language."""
+_LIKELY: Final = 0.6
+"""The head start of a language that the user has written in before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """What is known of one language. A list or expression that a file lacks is empty, or never matches."""
+
+    code: str
+    name: str
+    number: int
+    stemmer: str
+    script: str
+    keep: str
+    """Letters that are words' own: they keep their marks when accents are dropped."""
+    letters: str
+    elisions: frozenset[str]
+    """What stands before an apostrophe and is no word to look for ("l'", "dell'")."""
+    stop: frozenset[str]
+    words: Mapping[str, frozenset[str]]
+    """Lists by section and name: `short.yes`, `person.first`, `telling.future`."""
+    patterns: Mapping[str, re.Pattern[str]]
+    """Expressions by section and name: `asking.when`, `standing.instruction`."""
+    tables: Mapping[str, Any]
+    """What other modules read for themselves: `dates`, `situation`."""
+
+    def has(self, what: str, text: str) -> bool:
+        """Whether an expression is found in a text."""
+        pattern = self.patterns.get(what)
+        return pattern is not None and pattern.search(text) is not None
+
+
+LISTS: Final = (
+    "short.yes", "short.no", "short.questions", "short.reactions", "short.fillers", "person.first", "person.plural",
+    "telling.future", "telling.past",
+)  # fmt: skip
+PATTERNS: Final = (
+    "asking.when", "asking.persona", "asking.counted", "asking.before", "telling.self", "telling.time",
+    "standing.instruction", "standing.preference",
+)  # fmt: skip
+TABLES: Final = ("dates", "situation")
+
+
+@cache
+def language(code: str) -> Language:
+    """The language of that code; English for one that has no file."""
+    if code not in CODES:
+        return language(ENGLISH)
+    read = tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
+    sections = {
+        f"{section}.{name}": value
+        for section, values in read.items()
+        if isinstance(values, dict)
+        for name, value in cast(dict[str, Any], values).items()
+    }
+    return Language(
+        code=code,
+        name=read["name"],
+        number=read["number"],
+        stemmer=read.get("stemmer", ""),
+        script=read.get("script", "latin"),
+        keep=read.get("keep", ""),
+        letters=read.get("letters", ""),
+        elisions=frozenset(read.get("elisions", "").split()),
+        stop=frozenset(read["stop"].split()),
+        words={name: frozenset(sections.get(name, "").split()) for name in LISTS},
+        patterns={
+            name: re.compile(_expression(name, sections), re.IGNORECASE) for name in PATTERNS if name in sections
+        },
+        tables={name: read[name] for name in TABLES if name in read},
+    )
+
+
+def _expression(name: str, sections: Mapping[str, Any]) -> str:
+    """An expression, or a list of alternatives; those of an instruction follow the file's `lead` and name its `actions`."""
+    given: str | list[str] = sections[name]
+    joined = given if isinstance(given, str) else "|".join(given)
+    if name == "standing.instruction" and "standing.lead" in sections:
+        joined = f"{sections['standing.lead']}(?:{joined})"
+    return joined.replace("{{actions}}", sections.get("standing.actions", ""))
+
+
+def of_number(number: int) -> str:
+    """The code of a stored number."""
+    return CODES[number] if 0 <= number < len(CODES) else ENGLISH
+
+
+@cache
+def listed(name: str) -> frozenset[str]:
+    """A list of all languages together, for messages too short to tell which one they are in."""
+    return frozenset(word for code in CODES for word in language(code).words[name])
+
+
+def detect(text: str, *, likely: Collection[str] = ()) -> str:
+    """The code of the language a text is in; empty where too little says so. `likely` are those the user has written in."""
+    return _detected(text[:_MOST_TEXT], tuple(sorted(likely)))
+
+
+@lru_cache(maxsize=2048)
+def _detected(text: str, likely: tuple[str, ...]) -> str:
+    script = "" if text.isascii() else _script(text)
+    if script in _OF_ONE_SCRIPT:
+        return "ja" if script == "han" and "ja" in likely and "zh" not in likely else _OF_ONE_SCRIPT[script]
+    words = _WORD.findall(text.lower())
+    scores = _scores(words, text.lower(), among=_of_script(script or "latin"))
+    for code in likely:
+        if code in scores:
+            scores[code] += _LIKELY
+    (first, best), (_, second), *_ = sorted((*scores.items(), ("", 0.0), ("", 0.0)), key=lambda found: -found[1])
+    told = best >= _SHARE * len(words)
+    if told and (best - second >= _SURE or (best > second and first in likely)):
+        return first
+    return "ru" if script == "cyrillic" else ""
+
+
+def _script(text: str) -> str:
+    """The script that says most of a text; Han among kana is Japanese."""
+    counts = {name: len(pattern.findall(text)) * (_IDEOGRAM if name in {"kana", "han", "hangul"} else 1.0)
+              for name, pattern in _SCRIPTS}  # fmt: skip
+    if counts["kana"] and counts["kana"] * 8 > counts["han"]:
+        counts["kana"], counts["han"] = counts["kana"] + counts["han"], 0.0
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] > len(_LATIN.findall(text)) else ""
+
+
+def _scores(words: Iterable[str], text: str, *, among: tuple[str, ...]) -> dict[str, float]:
+    evidence, letters = _evidence(), _letters()
+    scores = dict.fromkeys(among, 0.0)
+    for word in words:
+        for part in (word, *_APART.split(word)) if "'" in word or "’" in word else (word,):
+            for code, weight in evidence.get(part, ()):
+                if code in scores:
+                    scores[code] += weight
+    if not text.isascii():
+        for letter in set(text) & letters.keys():
+            for code, weight in letters[letter]:
+                if code in scores:
+                    scores[code] += weight
+    return scores
+
+
+@cache
+def _of_script(script: str) -> tuple[str, ...]:
+    return tuple(code for code in CODES if language(code).script == script)
+
+
+@cache
+def _evidence() -> Mapping[str, tuple[tuple[str, float], ...]]:
+    """Of which languages a word is, and how much it says: one that several have says less."""
+    holders: dict[str, list[str]] = {}
+    for code in CODES:
+        known = language(code)
+        lists = (known.words[name] for name in LISTS if name.startswith(("short", "person")))
+        for word in known.stop.union(*lists):
+            holders.setdefault(word, []).append(code)
+    return {
+        word: tuple((code, (0.4 if len(word) == 1 else 1.0) / len(codes) ** 1.5) for code in codes)
+        for word, codes in holders.items()
+    }
+
+
+@cache
+def _letters() -> Mapping[str, tuple[tuple[str, float], ...]]:
+    holders: dict[str, list[str]] = {}
+    for code in CODES:
+        for letter in language(code).letters:
+            holders.setdefault(letter, []).append(code)
+    return {letter: tuple((code, _LETTER / len(codes)) for code in codes) for letter, codes in holders.items()}
