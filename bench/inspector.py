@@ -21,7 +21,7 @@ from hitherto import Hitherto, Turn
 from hitherto.clock import system_clock
 from hitherto.deliver.apikeys import SCOPES, Keys
 from hitherto.deliver.http import create_app
-from hitherto.deliver.http.pages import COOKIE
+from hitherto.deliver.http.paths import COOKIE
 from hitherto.settings import Settings
 from hitherto.types import Role
 

@@ -183,7 +183,7 @@ async def test_an_import_that_is_no_export(embedded: Running) -> None:
 async def test_what_nobody_foresaw_is_answered_and_logged_without_content(
     embedded: Running, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from hitherto.deliver.http.logs import JsonLines
+    from hitherto.deliver.http.requests import JsonLines
 
     async def fail(**asked: object) -> None:
         raise ZeroDivisionError("secret words")

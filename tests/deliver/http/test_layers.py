@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hitherto import Turn, errors, pages
 from hitherto.deliver.http import failures, tracing
-from hitherto.deliver.http.buckets import Buckets
+from hitherto.deliver.http.gate import Buckets
 from hitherto.errors import HithertoError, InvalidInput, RateLimited
 from hitherto.settings import PREFIX, Settings
 from hitherto.testing import FakeClock

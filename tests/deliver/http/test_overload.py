@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.deliver.http.overload import Overload, at_once
+from hitherto.deliver.http.pressure import Overload, at_once
 
 
 class Machine:

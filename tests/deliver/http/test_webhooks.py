@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from hitherto import Turn
-from hitherto.deliver.http.pages import COOKIE
+from hitherto.deliver.http.paths import COOKIE
 from hitherto.deliver.http.routes.webhooks import CALL_HEADER, CALLER_HEADER, SECRET_HEADER
 from hitherto.deliver.telegram import SECRET_HEADER as TELEGRAM_HEADER
 from hitherto.deliver.voice import lookups, signatures

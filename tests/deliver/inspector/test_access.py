@@ -12,7 +12,7 @@ import pytest
 
 from hitherto.deliver import inspector
 from hitherto.deliver.apikeys import USUAL
-from hitherto.deliver.http.pages import COOKIE, ROOT, SIGN_IN
+from hitherto.deliver.http.paths import COOKIE, ROOT, SIGN_IN
 from hitherto.testing import FakeClock
 from tests.deliver.http.requests_table import CANARY, furnish
 from tests.deliver.http.running import Running, running

@@ -12,7 +12,7 @@ import pytest
 from hitherto import demo
 from hitherto.assemble.receipt import OVER_BUDGET, SHORTENED
 from hitherto.deliver.inspector.anatomy import NAMES, anatomy, redacted, why
-from hitherto.deliver.inspector.standalone import standalone
+from hitherto.deliver.inspector.pages import standalone
 from hitherto.deliver.stretches import stretches
 from hitherto.recipes import book as recipe_book
 from hitherto.sync import Hitherto

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.deliver.inspector.shown import excerpt, shown, span, told
+from hitherto.deliver.inspector.pages import excerpt, shown, span, told
 from hitherto.safety.visible import seen_and_hidden, visible
 
 TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "hidden words")

@@ -5,16 +5,18 @@ what stands after wins. Everything that costs time to import is imported when it
 """
 
 import inspect
-from collections.abc import Callable, Generator
+import json
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, cast
 
 import typer
 
 from hitherto.clock import bound
 from hitherto.errors import InvalidInput, NotFound
+from hitherto.types import Json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -211,3 +213,60 @@ def moment(value: str, *, name: str) -> datetime:
 
 def _silent(done: int, total: int) -> None:
     """No bar to move."""
+
+
+# Options that many commands share, so that they read and behave the same everywhere.
+
+User = Annotated[
+    str,
+    typer.Option("--user", "-u", envvar="HITHERTO_USER", metavar="USER", help="Whose memory."),
+]
+Persona = Annotated[str | None, typer.Option("--persona", "-p", metavar="ID", help="Who answers.")]
+Lane = Annotated[str | None, typer.Option("--lane", "-l", metavar="LANE", help="The thread of the conversation.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", metavar="COUNT", min=1, help="At most this many.")]
+Known = Annotated[
+    int | None, typer.Option("--known", metavar="SEQ", help="Only what was known at this entry of the log.")
+]
+Recipe = Annotated[
+    str | None, typer.Option("--recipe", "-r", metavar="NAME|FILE", help="A recipe's name, or its TOML file.")
+]
+Fields = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[FIELD=VALUE]...",
+        help="What reads as JSON (0.7, true, null, [1, 2]) is JSON, anything else is text.",
+    ),
+]
+
+
+# `field=value` on the command line.
+
+
+def field_values(given: Sequence[str] | None) -> dict[str, Json]:
+    """The fields by name. A value that reads as JSON is JSON; any other is the text itself."""
+    return {name: _value(value) for name, value in field_texts(given).items()}
+
+
+def field_texts(given: Sequence[str] | None) -> dict[str, str]:
+    """The fields by name, each value as it was written."""
+    fields: dict[str, str] = {}
+    for name, value in _pairs(given):
+        if name in fields:
+            raise InvalidInput(f"{name!r} is given twice")
+        fields[name] = value
+    return fields
+
+
+def _pairs(given: Sequence[str] | None) -> Iterator[tuple[str, str]]:
+    for pair in given or ():
+        name, mark, value = pair.partition("=")
+        if not mark or not name.isidentifier():
+            raise InvalidInput(f"{pair!r} is not a field and its value; write it as name=value")
+        yield name, value
+
+
+def _value(text: str) -> Json:
+    try:
+        return cast(Json, json.loads(text))
+    except (ValueError, RecursionError):
+        return text

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from hitherto.deliver.cli import assignments
-from hitherto.deliver.cli.call import Call
-from hitherto.deliver.cli.options import Known, Lane, Limit, Persona, Recipe, User
+from hitherto.deliver.cli.call import Call, Known, Lane, Limit, Persona, Recipe, User, field_texts
 from hitherto.errors import InvalidInput, MissingExtra
 from hitherto.types import HitKind
 
@@ -62,7 +60,7 @@ def context(
             recipe=recipe,
             at=call.at,
             tokenizer=tokenizer,
-            inputs=assignments.texts(inputs),
+            inputs=field_texts(inputs),
             known=known,
         )
     if html is not None:
@@ -187,7 +185,7 @@ def _check(html: Path | None, redact: bool) -> None:  # noqa: FBT001 -- the opti
 def _written(call: Call, context: "Context", file: Path, *, redact: bool) -> None:
     """Writes the context as one page."""
     try:
-        from hitherto.deliver.inspector.standalone import standalone
+        from hitherto.deliver.inspector.pages import standalone
     except ImportError as error:
         raise MissingExtra(f"a page needs {error.name}; install hitherto[serve]") from error
     file.write_text(standalone(context, redact=redact), "utf-8")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from hitherto.deliver.cli.call import Call, moment
-from hitherto.deliver.cli.options import Known, Lane, Limit, Persona, User
+from hitherto.deliver.cli.call import Call, Known, Lane, Limit, Persona, User, moment
 from hitherto.errors import Conflict, InvalidInput
 from hitherto.types import Role, Turn
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hitherto.deliver.cli.call import Call
-from hitherto.deliver.cli.options import Recipe
+from hitherto.deliver.cli.call import Call, Recipe
 from hitherto.errors import MissingExtra
 
 if TYPE_CHECKING:

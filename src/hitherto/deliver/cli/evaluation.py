@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hitherto.deliver.cli.call import Advance, Call
-from hitherto.deliver.cli.options import Recipe
+from hitherto.deliver.cli.call import Advance, Call, Recipe
 from hitherto.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hitherto.deliver.cli import assignments
-from hitherto.deliver.cli.call import Call
-from hitherto.deliver.cli.options import Fields, Persona, User
+from hitherto.deliver.cli.call import Call, Fields, Persona, User, field_values
 from hitherto.errors import InvalidInput, NotFound
 
 Text = Annotated[str | None, typer.Option(metavar="TEXT|@FILE", help="Who it is; @file reads a file.")]
@@ -83,7 +81,7 @@ def user(
             users = memory.users()
         call.answer(users, lambda: "\n".join(users) or "no users yet")
         return
-    changes = assignments.read(fields)
+    changes = field_values(fields)
     with call.memory(create=bool(changes or link)) as memory:
         if link is not None:
             memory.link(name, *_address(link))
@@ -98,7 +96,7 @@ def state(call: Call, *, user: User, fields: Fields = None, persona: Persona = N
     """
     from hitherto.deliver.cli import tables
 
-    changes = assignments.read(fields)
+    changes = field_values(fields)
     with call.memory(create=bool(changes)) as memory:
         current = (
             memory.set_state(user=user, persona=persona, **changes)

@@ -15,29 +15,24 @@ from hitherto import Hitherto, __version__
 from hitherto.clock import Clock, system_clock
 from hitherto.deliver import inspector
 from hitherto.deliver.apikeys import Keys
-from hitherto.deliver.http import failures, reference
-from hitherto.deliver.http.addresses import Addresses, whole_names
+from hitherto.deliver.http import description, failures
 from hitherto.deliver.http.bodies import Bodies
-from hitherto.deliver.http.buckets import Buckets
-from hitherto.deliver.http.channels import channels
-from hitherto.deliver.http.description import describe, operation_id
-from hitherto.deliver.http.gate import Doorman, Gate
+from hitherto.deliver.http.gate import Buckets, Doorman, Gate
 from hitherto.deliver.http.models import Strict
 from hitherto.deliver.http.pressure import Pressure
-from hitherto.deliver.http.requests import Requests
+from hitherto.deliver.http.requests import Addresses, Requests, whole_names
 from hitherto.deliver.http.routes import (
     calls,
-    care,
     contexts,
-    custody,
-    forgetting,
-    moving,
+    health,
     people,
+    privacy,
     records,
+    transfer,
     turns,
     webhooks,
 )
-from hitherto.deliver.http.service import Service
+from hitherto.deliver.http.service import Service, channels
 from hitherto.deliver.http.tracing import tracing
 from hitherto.deliver.openai import routes as proxy
 from hitherto.deliver.openai.upstream import Upstream
@@ -49,12 +44,11 @@ ROUTERS: tuple[APIRouter, ...] = (
     contexts.router,
     *records.routers(),
     people.router,
-    forgetting.router,
-    custody.router,
+    privacy.router,
     calls.router(),
-    moving.router,
+    transfer.router,
     webhooks.router,
-    care.router,
+    health.router,
 )
 DESCRIPTION = (
     "Memory and context for conversational products. Send your key as `Authorization: Bearer …`. "
@@ -95,12 +89,12 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=_life(lifespan),
-        generate_unique_id_function=operation_id,
+        generate_unique_id_function=description.operation_id,
         dependencies=[Depends(whole_names)],
         responses={"4XX": {"model": ErrorAnswer}, "5XX": {"model": ErrorAnswer}},
     )
     app.state.service = service
-    app.state.pulse = care.Pulse()
+    app.state.pulse = health.Pulse()
     app.state.channels = channels(service)
     for router in (*ROUTERS, *inspector.routers(), *routers):
         app.include_router(router)
@@ -111,7 +105,7 @@ def create_app(
     app.get("/docs", include_in_schema=False)(_reference(app))
     failures.install(app)
     _stack(app, service)
-    describe(app)
+    description.describe(app)
     return app
 
 
@@ -145,7 +139,7 @@ def _stack(app: FastAPI, service: Service) -> None:
 
 def _reference(app: FastAPI) -> Callable[[], HTMLResponse]:
     def docs() -> HTMLResponse:
-        return HTMLResponse(reference.page(app.openapi()), headers={"Content-Security-Policy": reference.POLICY})
+        return HTMLResponse(description.page(app.openapi()), headers={"Content-Security-Policy": description.POLICY})
 
     return docs
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hitherto.deliver.http import streams
 from hitherto.deliver.http.failures import send_error
+from hitherto.deliver.http.paths import policy
 from hitherto.deliver.http.requests import ClientGone
 from hitherto.errors import HithertoError, Overloaded, TooLarge, TooSlow
 from hitherto.settings import Settings
@@ -29,7 +29,7 @@ class Bodies:
             return
         sending = self._deadline(send)
         headers = dict(scope["headers"])
-        if not _has_body(headers) or streams.is_import(scope["path"]):
+        if not _has_body(headers) or policy(scope["path"]).body == "stream":
             await self._app(scope, receive, sending)
             return
         body = bytearray()

@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -16,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope, Send
 
 from hitherto import errors
+from hitherto.deliver.http.paths import policy
 from hitherto.errors import Busy, HithertoError, NotFound
 
 STATUS: Mapping[type[HithertoError], int] = {
@@ -42,25 +42,11 @@ STATUS: Mapping[type[HithertoError], int] = {
 """A class that is not listed is answered like the nearest one above it in the tree."""
 
 JSON = "application/json"
-_OPENAI: Final = frozenset(
-    {
-        "assistants", "audio", "batches", "chat", "completions", "containers", "conversations", "embeddings", "evals", "files",
-        "fine_tuning", "images", "models", "moderations", "organization", "realtime", "responses", "threads", "uploads",
-        "vector_stores", "videos",
-    }
-)  # fmt: skip
-"""What OpenAI's own clients ask for: they read errors in OpenAI's shape."""
 OPENAI_TYPES: Mapping[int, str] = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
 class BrokenRequest(errors.InvalidInput):
     """The request's body is not JSON in UTF-8."""
-
-
-def is_openai(path: str) -> bool:
-    """Whether OpenAI's own clients call this path."""
-    version, _, rest = path.removeprefix("/").partition("/")
-    return version == "v1" and rest.partition("/")[0] in _OPENAI
 
 
 def status_of(error: HithertoError) -> int:
@@ -108,7 +94,7 @@ def request_id_of(scope: Scope) -> str:
 def answer(error: HithertoError, scope: Scope) -> Response:
     """The error as a response."""
     status = status_of(error)
-    if is_openai(str(scope.get("path"))):
+    if policy(scope.get("path", "")).errors == "openai":
         status = HTTPStatus.BAD_REQUEST if status == HTTPStatus.UNPROCESSABLE_ENTITY else status
         body = openai_body(error, status=status)
     else:
@@ -159,7 +145,7 @@ def _routing(error: HTTPException, scope: Scope) -> Response:
     if error.status_code == HTTPStatus.BAD_REQUEST:
         return answer(BrokenRequest(), scope)
     phrase = HTTPStatus(error.status_code).phrase
-    if is_openai(str(scope.get("path"))):
+    if policy(scope.get("path", "")).errors == "openai":
         shape = {"message": f"{phrase}.", "type": "invalid_request_error", "param": None, "code": None}
         return Response(
             json.dumps({"error": shape}), status_code=error.status_code, media_type=JSON, headers=error.headers

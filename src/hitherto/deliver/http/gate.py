@@ -8,34 +8,23 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import unquote
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import quote, unquote
 
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hitherto.deliver.apikeys import SCOPES, ApiKey, Keys, is_token
 from hitherto.deliver.apikeys import Scope as Permission
-from hitherto.deliver.http import pages
-from hitherto.deliver.http.buckets import Buckets
+from hitherto.deliver.http import paths
 from hitherto.deliver.http.failures import BrokenRequest, send_error
 from hitherto.deliver.http.metrics import Metrics
 from hitherto.errors import AccessDenied, HithertoError, NotFound, NotPermitted, RateLimited
 
-OPEN = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json"})
-"""Paths that need no key: they say nothing of anybody."""
-SIGNED = frozenset(
-    {
-        "/v1/telegram/webhook",
-        "/v1/voice/elevenlabs/initiation",
-        "/v1/voice/elevenlabs/post-call",
-        "/v1/voice/elevenlabs/tool",
-        "/v1/voice/vapi",
-        "/v1/voice/retell",
-    }
-)
-"""Paths whose callers cannot send our key and prove themselves in their own way, which their routes check."""
 ACTING_AS = b"x-hitherto-user"
 """A gateway that holds a key for many users names the one it acts for; the request is then that user's alone."""
 RUN_KEY = "run"
+MOST_KEPT = 100_000
 MOST_BELIEVED = 10_000
 
 Now = Callable[[], float]
@@ -62,6 +51,39 @@ class Caller:
             raise NotPermitted(f"This key may not do that: it needs the scope {scope!r}.")
 
 
+@dataclass(slots=True)
+class Bucket:
+    level: float
+    at: float
+
+
+class Buckets:
+    """The buckets of one process. With several processes each gets its share of the rate, since requests spread over them."""
+
+    def __init__(self, *, rate: float, burst: int, share: int = 1, now: Now = time.monotonic) -> None:
+        self._rate = rate
+        self._burst = max(1.0, burst / share)
+        self._share = share
+        self._now = now
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def take(self, name: str, *, rate: float | None = None) -> None:
+        """Takes one token, or RateLimited with the time until there is one. A rate of 0 sets no limit."""
+        per_second = (self._rate if rate is None else rate) / self._share
+        if per_second <= 0:
+            return
+        now = self._now()
+        bucket = self._buckets.get(name) or Bucket(level=self._burst, at=now)
+        level = min(self._burst, bucket.level + (now - bucket.at) * per_second)
+        allowed = level >= 1
+        self._buckets[name] = Bucket(level=level - 1 if allowed else level, at=now)
+        self._buckets.move_to_end(name)
+        while len(self._buckets) > MOST_KEPT:
+            self._buckets.popitem(last=False)
+        if not allowed:
+            raise RateLimited(retry_after=(1 - level) / per_second)
+
+
 class Doorman:
     """Knows callers by their tokens."""
 
@@ -74,7 +96,7 @@ class Doorman:
 
     async def caller(self, headers: Mapping[bytes, bytes], *, page: bool = False) -> Caller:
         """Who sends these headers, or AccessDenied. A page's caller may hold the key in a cookie."""
-        caller = await self.known(token_of(headers) or (pages.token_in(headers) if page else ""))
+        caller = await self.known(token_of(headers) or (token_in_cookie(headers) if page else ""))
         acting = headers.get(ACTING_AS)
         return caller if acting is None else caller.acting_as(_named(acting))
 
@@ -113,8 +135,9 @@ class Gate:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not is_open(scope["path"]):
-            page = pages.is_page(scope["path"])
+        policy = paths.policy(scope["path"]) if scope["type"] == "http" else None
+        if policy is not None and not policy.is_open:
+            page = policy.key == "cookie"
             try:
                 caller = await self._doorman.caller(_headers(scope), page=page)
                 scope["state"]["caller"] = caller
@@ -123,15 +146,11 @@ class Gate:
                 if isinstance(error, RateLimited):
                     self._metrics.refused.labels("rate").inc()
                 if page and isinstance(error, AccessDenied):
-                    await pages.to_sign_in(scope)(scope, receive, send)
+                    await _to_sign_in(scope)(scope, receive, send)
                     return
                 await send_error(error, scope, send)
                 return
         await self._app(scope, receive, send)
-
-
-def is_open(path: str) -> bool:
-    return path in OPEN or path in SIGNED or pages.is_open(path)
 
 
 def _headers(scope: Scope) -> Mapping[bytes, bytes]:
@@ -157,3 +176,22 @@ def token_of(headers: Mapping[bytes, bytes]) -> str:
 
 def _caller(key: ApiKey) -> Caller:
     return Caller(key=key.id, tenant=key.tenant, scopes=frozenset(key.scopes), user=key.user, rate=key.rate)
+
+
+def token_in_cookie(headers: Mapping[bytes, bytes]) -> str:
+    """The key in a browser's cookie; empty when there is none."""
+    jar: SimpleCookie = SimpleCookie()
+    try:
+        jar.load(headers.get(b"cookie", b"").decode("latin-1"))
+    except CookieError:
+        return ""
+    return jar[paths.COOKIE].value if paths.COOKIE in jar else ""
+
+
+def _to_sign_in(scope: Scope) -> Response:
+    """Sends a browser to the sign-in page, and back from there; a request of a script on the page gets the same as a header."""
+    wanted = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
+    where = paths.SIGN_IN if scope["method"] != "GET" else f"{paths.SIGN_IN}?next={quote(wanted, safe='')}"
+    if any(name == b"hx-request" for name, _ in scope["headers"]):
+        return Response(status_code=200, headers={"HX-Redirect": where})
+    return RedirectResponse(where, status_code=303)

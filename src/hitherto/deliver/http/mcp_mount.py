@@ -13,7 +13,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.routing import Route
 
-from hitherto.deliver.http.channels import Channels
+from hitherto.deliver.http.service import Channels
 from hitherto.deliver.http.subjects import caller_of, subject_of
 from hitherto.deliver.mcp import Need, Owner, server
 from hitherto.errors import AccessDenied

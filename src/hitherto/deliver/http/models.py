@@ -3,13 +3,14 @@
 The models of records are made from the nouns themselves, so that a field is written down once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from dataclasses import Field as DataField
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
+from fastapi import Header, Query
 from fastapi.responses import Response
 from pydantic import (
     AwareDatetime,
@@ -23,10 +24,12 @@ from pydantic import (
 )
 from typing_extensions import TypeAliasType
 
+from hitherto import pages
 from hitherto.errors import InvalidInput
+from hitherto.ids import derived_id
 from hitherto.pages import LARGEST
 from hitherto.store.records import NOUNS
-from hitherto.types import HitKind, Json, Origin, Part, RecordKind, Role, Stage, Turn
+from hitherto.types import HitKind, Json, Origin, Part, Record, RecordKind, Role, Stage, Turn
 
 T = TypeVar("T")
 
@@ -149,30 +152,6 @@ class RetentionChange(Strict):
     snapshot: Days | None = None
 
 
-class Review(Strict):
-    approve: bool = Field(description="Whether it is used from now on; otherwise it is archived.")
-
-
-class SeedRequest(Strict):
-    """A profile that is known beforehand, a fact a line."""
-
-    facts: Annotated[list[Annotated[str, Field(max_length=2_000)]], Field(min_length=1, max_length=1_000)]
-
-
-class MergeRequest(Strict):
-    """References or ids of entities that are one; the first stays."""
-
-    entities: Annotated[list[Name], Field(min_length=2, max_length=100)]
-
-
-class SplitRequest(Strict):
-    """A name of an entity that is somebody of their own, with these memories, or those whose turns use the name."""
-
-    entity: Name
-    name: Name
-    memories: Annotated[list[Name], Field(max_length=MOST_LISTED)] | None = None
-
-
 class NewPersona(Strict):
     name: Name
     text: Text
@@ -203,21 +182,8 @@ class NewLink(Strict):
     external_id: Name
 
 
-class LinkQuestion(Strict):
-    channel: Name
-    external_id: Name
-
-
-class Linked(BaseModel):
-    user: str | None
-
-
 class BackupRequest(Strict):
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-
-
-class Head(BaseModel):
-    head: int
 
 
 class Done(BaseModel):
@@ -306,3 +272,30 @@ def reply(value: object, kind: Any, *, status: int = 200) -> Response:
     """A value of that type as the answer. Written by Pydantic at once, which is several times as fast as by way of
     dictionaries."""
     return Response(adapter(kind).dump_json(value), status_code=status, media_type="application/json")
+
+
+# `Idempotency-Key`: the id of what a request makes follows from the key, so that sending it again makes nothing new.
+#
+# That holds over processes and restarts without a table of past answers, which would keep content that was forgotten.
+
+IdempotencyKey = Annotated[
+    Annotated[str, StringConstraints(min_length=1, max_length=255)] | None,
+    Header(description="Any text of your own; the same request with the same key is done once."),
+]
+
+
+def derived(key: str | None, *parts: str) -> str | None:
+    """The id that belongs to a key; None without one, so that a new id is made."""
+    return None if key is None else derived_id("idempotency", key, *parts)
+
+
+# Lists in pieces. A cursor names the last thing that was given, so that what is added meanwhile moves nothing.
+
+Limit = Annotated[int, Query(ge=1, le=MOST_LISTED, description="How many to give at most.")]
+Cursor = Annotated[str | None, Query(max_length=1_024, description="`next` of the piece before.")]
+DEFAULT_LIMIT = 100
+
+
+def next_cursor(records: Sequence[Record], *, limit: int) -> str | None:
+    """The cursor behind these records; None when there are no more."""
+    return pages.of_place(records[-1].at, records[-1].seq) if len(records) >= limit else None

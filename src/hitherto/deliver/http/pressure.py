@@ -10,21 +10,18 @@ export, say) does not count for that: others run beside it.
 """
 
 import asyncio
+import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hitherto.deliver.http import pages, streams
-from hitherto.deliver.http.failures import is_openai, send_error
-from hitherto.deliver.http.gate import OPEN, SIGNED
+from hitherto.deliver.http.failures import send_error
 from hitherto.deliver.http.metrics import Metrics
-from hitherto.deliver.http.overload import Now, Overload, at_once
+from hitherto.deliver.http.paths import policy
 from hitherto.errors import Overloaded
 from hitherto.settings import Settings
-
-URGENT = OPEN | (SIGNED - {"/v1/telegram/webhook", "/v1/voice/elevenlabs/post-call"})
-"""Paths that need no turn: they ask the store for nothing, or at most for a moment. A telephone does not ring twice."""
 
 HURRY = 0.1
 """The share of its patience that a request has at least under lasting overload."""
@@ -34,6 +31,59 @@ PRESSED_WAITING = 2
 """How many wait under lasting overload."""
 STEPS_TO_READ = 3
 """Steps of the event loop from a request that lies in its socket to its asking for a turn: read, begun, run."""
+
+
+LASTS_BELOW = math.exp(-3)
+"""Overload lasts once there was room for one more request in less than this share of the time lately,"""
+ENDS_ABOVE = 0.35
+"""and is over once there was in more than this."""
+PROCESSOR_IS_SHORT = (0.7, 1.2)
+"""Seconds of processor time a second between which one processor is what limits the process. With less it waits for
+something else; with more it uses several."""
+
+Now = Callable[[], float]
+
+
+def at_once(number: int, *, processor: float) -> int:
+    """How many of at most `number` requests are worth working on at once, by processor seconds a second."""
+    least, most = PROCESSOR_IS_SHORT
+    return 1 if least <= processor <= most else number
+
+
+class Overload:
+    """Lasts after so many seconds without room. Told at every change whether there is room from now on."""
+
+    def __init__(self, seconds: float, *, now: Now = time.monotonic, processor: Now = time.process_time) -> None:
+        self._lately = seconds / 3
+        self._now = now
+        self._processor = processor
+        self._seen = self._measured = now()
+        self._used = processor()
+        self._room = True
+        self._ease = 1.0
+        self.processor = 0.0
+        self.lasts = False
+
+    def see(self) -> float:
+        """Takes in the time since the last look; the time it is."""
+        now = self._now()
+        kept = math.exp((self._seen - now) / self._lately)
+        self._ease = self._ease * kept + (1 - kept) * self._room
+        self._seen = now
+        if self._ease <= LASTS_BELOW:
+            self.lasts = True
+        elif self._ease > ENDS_ABOVE:
+            self.lasts = False
+        if now - self._measured >= self._lately:
+            used = self._processor()
+            self.processor = (used - self._used) / (now - self._measured)
+            self._used, self._measured = used, now
+        return now
+
+    def leave(self, *, room: bool) -> None:
+        """Whether there is room for one more until the next look."""
+        self.see()
+        self._room = room
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,10 +200,6 @@ class Turns:
         return mine.result() if mine.done() and not mine.cancelled() else None
 
 
-def _is_urgent(path: str) -> bool:
-    return path in URGENT or is_openai(path) or pages.needs_no_turn(path)
-
-
 class Pressure:
     """The layer that hands out turns. Requests that are passed on mostly wait for another server; how many of them run is
     limited where they are passed on. Exports and imports may wait for their client: they have turns of their own, so that
@@ -166,10 +212,11 @@ class Pressure:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_urgent(scope["path"]):
+        kind = policy(scope["path"]).turn if scope["type"] == "http" else "none"
+        if kind == "none":
             await self._app(scope, receive, send)
             return
-        turns = self._streams if streams.is_stream(scope["path"]) else self._turns
+        turns = self._streams if kind == "stream" else self._turns
         turn = await turns.take()
         if turn is None:
             self._metrics.refused.labels("busy").inc()

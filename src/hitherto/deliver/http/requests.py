@@ -1,15 +1,20 @@
 """The outermost layer: every request gets an id, one log line, its place in the metrics and, whatever happens, an answer."""
 
+import json
 import logging
 import re
 import secrets
+import sys
 import time
+import traceback
+from datetime import UTC, datetime
 from http import HTTPStatus
+from urllib.parse import unquote, unquote_to_bytes
 
+from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hitherto.deliver.http.failures import send_error
-from hitherto.deliver.http.logs import LOG
+from hitherto.deliver.http.failures import BrokenRequest, send_error
 from hitherto.deliver.http.metrics import Metrics
 from hitherto.deliver.http.tracing import Tracing
 from hitherto.errors import HithertoError
@@ -85,3 +90,83 @@ def _method(scope: Scope) -> str:
     """The method if it is one that the service knows, so that clients cannot invent labels."""
     method = str(scope["method"])
     return method if method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS") else "(other)"
+
+
+# Logs as JSON lines. They hold ids, codes and times: never a message, a name or a value that a client sent.
+
+LOG = logging.getLogger("hitherto.http")
+
+
+class JsonLines(logging.Formatter):
+    """One object a line. An error is its type and where it came from; its message may hold content and stays out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info and record.exc_info[1] is not None:
+            line["error"] = type(record.exc_info[1]).__name__
+            line["trace"] = places(record.exc_info[1])
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def places(error: BaseException) -> list[str]:
+    """Where an error passed through, innermost last, without any text of it."""
+    return [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in traceback.extract_tb(error.__traceback__)]
+
+
+def configure(level: str) -> None:
+    """Sends everything that is logged in this process to stderr as JSON lines."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+
+
+# Addresses, read letter by letter: a name in a path is the one that was meant, whatever it holds.
+#
+# The server decodes a path as a whole. An encoded slash would then end a name, so that the user `ana/turns` asks for ana's
+# turns; and whatever is not UTF-8 would become the same mark, so that two names become one.
+
+_SLASH = b"%2f"
+_STATE = "slashes"
+
+
+class Addresses:
+    """The layer that reads addresses. In a path with an encoded slash, slashes and percent signs of names stay encoded until
+    its route is found."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                _read(scope)
+            except UnicodeDecodeError:
+                await send_error(BrokenRequest("The address is not UTF-8."), scope, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _read(scope: Scope) -> None:
+    unquote_to_bytes(scope["query_string"]).decode()
+    raw: bytes = scope.get("raw_path") or b""
+    unquote_to_bytes(raw).decode()
+    if _SLASH in raw.lower():
+        names = (unquote(name, errors="strict") for name in raw.decode().split("/"))
+        scope["path"] = "/".join(name.replace("%", "%25").replace("/", "%2F") for name in names)
+        scope["state"][_STATE] = True
+
+
+async def whole_names(request: Request) -> None:
+    """Decodes what the layer left encoded, now that the names in the path are apart."""
+    if request.scope["state"].get(_STATE):
+        names: dict[str, str] = request.scope["path_params"]
+        for key, name in names.items():
+            names[key] = name.replace("%2F", "/").replace("%25", "%")

@@ -6,8 +6,10 @@ from fastapi import Request
 
 from hitherto import Hitherto
 from hitherto.clock import Clock, system_clock
+from hitherto.deliver import telegram
 from hitherto.deliver.apikeys import Keys
 from hitherto.deliver.http.metrics import Metrics
+from hitherto.deliver.voice.line import Line
 from hitherto.settings import Settings
 
 
@@ -34,3 +36,64 @@ class Service:
         service: object = request.app.state.service
         assert isinstance(service, Service), "create_app puts it there"
         return service
+
+
+# The channels that are configured: a Telegram bot, a telephone line.
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """The adapters of one service. `line` is always there: which platforms may ring is checked by their secrets."""
+
+    telegram: telegram.Telegram | None
+    line: Line
+    line_tenant: str
+    has_voice: bool = True
+    """Whether any platform may ring at all."""
+
+    @staticmethod
+    def of(request: Request) -> "Channels":
+        channels: object = request.app.state.channels
+        assert isinstance(channels, Channels), "create_app puts it there"
+        return channels
+
+    def touched(self, *, tenant: str, user: str) -> None:
+        """Something was recorded of this user."""
+        if tenant == self.line_tenant:
+            self.line.touched(user)
+
+    def linked(self, *, tenant: str, external_id: str) -> None:
+        """An id of a channel means a user from now on."""
+        if tenant == self.line_tenant:
+            self.line.linked(external_id)
+
+    def forgot(self, *, tenant: str, user: str) -> None:
+        """Something was forgotten of this user."""
+        if tenant == self.line_tenant:
+            self.line.drop(user)
+
+
+def channels(service: Service) -> Channels:
+    settings = service.settings
+    line = Line(
+        service.memory(settings.voice_tenant),
+        clock=service.clock,
+        persona=settings.voice_persona,
+        lookups=settings.voice_lookups,
+    )
+    secrets = (settings.voice_secret, settings.vapi_secret, settings.retell_secret)
+    return Channels(
+        telegram=_telegram(service, settings),
+        line=line,
+        line_tenant=settings.voice_tenant,
+        has_voice=any(secret is not None for secret in secrets),
+    )
+
+
+def _telegram(service: Service, settings: Settings) -> telegram.Telegram | None:
+    if settings.telegram_secret is None:
+        return None
+    telegram.check_secret(settings.telegram_secret.get_secret_value())
+    memory = service.memory(settings.telegram_tenant)
+    bot = telegram.Bot(settings.telegram_bot, settings.telegram_username, settings.telegram_persona)
+    return telegram.Telegram(memory, bot=bot, links=memory)

@@ -7,26 +7,15 @@ from hitherto.deliver.inspector import (
     compare,
     context,
     conversation,
+    entrance,
     memory,
-    people,
     playground,
     replay,
-    signing,
     work,
 )
 
 
 def routers() -> list[APIRouter]:
     """Every page; the last router answers for what is no page."""
-    return [
-        people.router,
-        conversation.router,
-        context.router,
-        replay.router,
-        compare.router,
-        backtest.router,
-        playground.router,
-        memory.router,
-        work.router,
-        signing.router,
-    ]
+    rooms = (conversation, context, replay, compare, backtest, playground, memory, work, entrance)
+    return [room.router for room in rooms]

@@ -10,13 +10,12 @@ from fastapi.responses import Response
 
 from hitherto import Hitherto, Recipe
 from hitherto.assemble.diff import diff, kept_tokens
-from hitherto.deliver.http.pages import ROOT
+from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.routes.contexts import recipe_of
-from hitherto.deliver.inspector import shown, sources
+from hitherto.deliver.inspector import pages, sources
 from hitherto.deliver.inspector.charts import Plot, Series, plot
 from hitherto.deliver.inspector.conversation import Filters, personas
-from hitherto.deliver.inspector.pages import Page, page
-from hitherto.deliver.inspector.visits import looking
+from hitherto.deliver.inspector.pages import Page, looking, page
 from hitherto.pages import LARGEST
 from hitherto.tokens import tokenizer
 from hitherto.types import Context, Item, StoredTurn
@@ -87,7 +86,7 @@ async def _trials(
 
 def plots(trials: Sequence[Trial], a: str, b: str) -> tuple[Plot, ...]:
     """Tokens, recalled evidence, prefix reuse and what was left out, of both recipes."""
-    labels = [shown.excerpt(f"{trial.turn.at:%d %b %H:%M}") for trial in trials]
+    labels = [pages.excerpt(f"{trial.turn.at:%d %b %H:%M}") for trial in trials]
     names = (a, b if a != b else f"{b} again")
     sides = ([trial.a for trial in trials], [trial.b for trial in trials])
 

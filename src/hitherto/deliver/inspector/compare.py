@@ -11,12 +11,11 @@ from fastapi.responses import Response
 
 from hitherto import Hitherto
 from hitherto.assemble.diff import diff, kept_tokens
-from hitherto.deliver.http.pages import ROOT
+from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.routes.contexts import recipe_of
 from hitherto.deliver.inspector import sources
 from hitherto.deliver.inspector.anatomy import anatomy
-from hitherto.deliver.inspector.pages import Page, page
-from hitherto.deliver.inspector.visits import looking
+from hitherto.deliver.inspector.pages import Page, looking, page
 from hitherto.pages import LARGEST
 from hitherto.tokens import tokenizer
 from hitherto.types import Context, StoredTurn

@@ -7,11 +7,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from hitherto.deliver import plain
-from hitherto.deliver.http.pages import ROOT
+from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.inspector import sources
 from hitherto.deliver.inspector.anatomy import Anatomy, Entry, anatomy
-from hitherto.deliver.inspector.pages import Page, is_piece, page
-from hitherto.deliver.inspector.visits import looking
+from hitherto.deliver.inspector.pages import Page, is_piece, looking, page
 from hitherto.types import Json
 
 router = APIRouter(route_class=Page, include_in_schema=False)

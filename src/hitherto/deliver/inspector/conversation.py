@@ -12,10 +12,8 @@ from fastapi.responses import Response, StreamingResponse
 
 from hitherto import Hitherto
 from hitherto.deliver.http.models import Known
-from hitherto.deliver.http.pages import LIVE, ROOT
-from hitherto.deliver.inspector.links import Links
-from hitherto.deliver.inspector.pages import HEADERS, Page, is_piece, page, render
-from hitherto.deliver.inspector.visits import looking
+from hitherto.deliver.http.paths import LIVE, ROOT
+from hitherto.deliver.inspector.pages import HEADERS, Links, Page, is_piece, looking, page, render
 from hitherto.errors import NotFound
 from hitherto.pages import LARGEST
 from hitherto.types import StoredTurn

@@ -10,17 +10,14 @@ from fastapi.responses import RedirectResponse, Response
 
 from hitherto import ids as keys
 from hitherto import pages
-from hitherto.deliver.http import paging
-from hitherto.deliver.http.channels import Channels
-from hitherto.deliver.http.pages import ROOT
-from hitherto.deliver.http.service import Service
+from hitherto.deliver.http.models import next_cursor
+from hitherto.deliver.http.paths import ROOT
+from hitherto.deliver.http.service import Channels, Service
 from hitherto.deliver.http.subjects import Subject, caller_of, subject_of
 from hitherto.deliver.inspector.charts import Span, Timeline
 from hitherto.deliver.inspector.conversation import personas
 from hitherto.deliver.inspector.graph import graph
-from hitherto.deliver.inspector.links import Links
-from hitherto.deliver.inspector.pages import Page, is_piece, page
-from hitherto.deliver.inspector.visits import Form, form, looking
+from hitherto.deliver.inspector.pages import Form, Links, Page, form, is_piece, looking, page
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.text.names import slug
 from hitherto.types import Entity, Json, Loop, Memory, Record, State
@@ -89,7 +86,7 @@ async def memory(
             shown = await _loops(request, subject, cursor=cursor)
         case "summaries":
             found = await subject.memory.summaries(user=subject.user, limit=LISTED, after=pages.place(cursor))
-            shown = {"summaries": found, "more": paging.after(found, limit=LISTED)}
+            shown = {"summaries": found, "more": next_cursor(found, limit=LISTED)}
         case "state":
             shown = {"states": await _states(subject)}
     usual: dict[str, Any] = {"more": None, "status": status, "entity": entity, "persona": persona}
@@ -173,7 +170,7 @@ async def _facts(
         "axis": axis,
         "status": status,
         "entity": entity,
-        "more": None if entity else paging.after(found, limit=LISTED),
+        "more": None if entity else next_cursor(found, limit=LISTED),
     }
 
 
@@ -230,7 +227,7 @@ async def _loops(request: Request, subject: Subject, *, cursor: str | None) -> d
         "open_loops": sorted(open_ones, key=lambda loop: (loop.due is None, loop.due or loop.at)),
         "closed": [loop for loop in every if loop.status != "open"],
         "now": now,
-        "more": paging.after(every, limit=LISTED),
+        "more": next_cursor(every, limit=LISTED),
     }
 
 

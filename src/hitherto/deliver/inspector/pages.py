@@ -4,24 +4,36 @@ Stored text reaches a browser here, so three walls stand one behind the other: J
 script but the package's own files and load nothing from elsewhere, and what changes something needs a token of the form.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
+import hmac
+import unicodedata
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from hitherto import __version__
+from hitherto.deliver.apikeys import Scope
 from hitherto.deliver.http import failures
-from hitherto.deliver.http.pages import ROOT
-from hitherto.deliver.inspector import anatomy, charts, shown
-from hitherto.deliver.inspector.links import Links
-from hitherto.deliver.inspector.visits import Visit
+from hitherto.deliver.http.gate import Caller, token_in_cookie, token_of
+from hitherto.deliver.http.paths import ROOT
+from hitherto.deliver.http.subjects import Subject, subject_of
+from hitherto.deliver.inspector import anatomy, charts
 from hitherto.deliver.sizes import size
-from hitherto.errors import HithertoError, InvalidInput
+from hitherto.errors import HithertoError, InvalidInput, NotFound, NotPermitted
+from hitherto.safety.visible import seen_and_hidden
+from hitherto.types import Context, Json
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -50,12 +62,12 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     filters: dict[str, Any] = {
-        "shown": shown.shown,
-        "excerpt": shown.excerpt,
-        "when": shown.moment,
-        "clock": shown.clock,
-        "span": shown.span,
-        "told": shown.told,
+        "shown": shown,
+        "excerpt": excerpt,
+        "when": moment,
+        "clock": clock,
+        "span": span,
+        "told": told,
         "size": size,
         "count": "{:,}".format,
     }
@@ -118,3 +130,174 @@ def _wrong(request: Request, error: HithertoError) -> Response:
         user=None,
         expected=isinstance(error, InvalidInput),
     )
+
+
+# Addresses of the inspector's pages. The user stands in the query: an id may hold any character, a path may not.
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Addresses for one user."""
+
+    user: str
+
+    def __call__(self, page: str, **query: object) -> str:
+        """The address of a page; what is None or empty is left out."""
+        wanted = {"user": self.user, **query}
+        given = [(name, str(value)) for name, value in wanted.items() if value is not None and value != ""]
+        return f"{ROOT}/{page}?{urlencode(given)}" if given else f"{ROOT}/{page}"
+
+
+# Stored text on a page. It is always text: escaped, its invisible characters written out, its direction kept to itself.
+
+MOST_NAMED = 4
+"""Invisible characters in a row that are named one by one."""
+_TAGS = range(0xE0020, 0xE007F)
+"""Tag characters: an invisible copy of ASCII, good for nothing but hiding words."""
+
+
+def shown(text: str) -> Markup:
+    """The text with what a reader could not see written out in brackets."""
+    made: list[str] = []
+    for seen, run in groupby(seen_and_hidden(text), key=lambda piece: piece[1]):
+        words = "".join(piece for piece, _ in run)
+        made.append(str(escape(words)) if seen else "".join(_written_out(words)))
+    return Markup("").join(map(Markup, made))
+
+
+def excerpt(text: str, length: int = 280) -> str:
+    """The beginning of a text in one line."""
+    line = " ".join(text.split()).removeprefix("- ")
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def moment(at: datetime | None) -> str:
+    """A time as people read it, in UTC."""
+    return "" if at is None else f"{at.astimezone(UTC):%a %d %b %Y %H:%M}"
+
+
+def clock(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%H:%M}"
+
+
+def span(seconds: float) -> str:
+    """A length of time in its largest unit."""
+    for length, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= length:
+            count = int(seconds // length)
+            return f"{count} {word}{'s' if count != 1 else ''}"
+    return f"{int(seconds)} seconds"
+
+
+def told(value: Json) -> str:
+    """A JSON value in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value in (None, "", [], {}):
+        return "none"
+    if isinstance(value, list):
+        return "; ".join(map(told, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name.replace('_', ' ')} {told(inner)}" for name, inner in value.items())
+    return str(value)
+
+
+def _written_out(hidden: str) -> Iterator[str]:
+    for are_tags, run in groupby(hidden, key=lambda mark: ord(mark) in _TAGS):
+        marks = "".join(run)
+        if are_tags:
+            said = "".join(chr(ord(mark) - 0xE0000) for mark in marks)
+            yield _bracketed(f"hidden: {said}", "tag characters")
+        elif len(marks) <= MOST_NAMED:
+            yield from (_bracketed(f"U+{ord(mark):04X}", unicodedata.name(mark, "invisible")) for mark in marks)
+        else:
+            yield _bracketed(f"{len(marks)} invisible characters", f"the first is U+{ord(marks[0]):04X}")
+
+
+def _bracketed(words: str, name: str) -> str:
+    return f'<span class="hid" title="{escape(name.lower())}">[{escape(words)}]</span>'
+
+
+# Who looks at a page: the caller that the gate let in, and the token that their forms carry.
+
+FIELD = "form_token"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A caller, or with none somebody who has not signed in."""
+
+    caller: Caller | None
+    form_token: str
+
+    @staticmethod
+    def of(request: Request) -> "Visit":
+        caller: object = request.scope.get("state", {}).get("caller")
+        return Visit(caller if isinstance(caller, Caller) else None, form_token(request))
+
+    def may(self, scope: Scope) -> bool:
+        return self.caller is not None and scope in self.caller.scopes
+
+    def may_everywhere(self, scope: Scope) -> bool:
+        """Whether the key has this scope for the whole tenant."""
+        return self.may(scope) and self.caller is not None and self.caller.user is None
+
+
+def form_token(request: Request) -> str:
+    """What a form of this caller carries. It follows from the key, which no other site knows, and does not tell it."""
+    headers = dict(request.scope["headers"])
+    token = token_of(headers) or token_in_cookie(headers)
+    return hmac.new(token.encode(), b"form", sha256).hexdigest() if token else ""
+
+
+async def looking(request: Request, user: str | None) -> Subject:
+    """The user that a page is about, if there is anything about them."""
+    subject = subject_of(request, user=user, scope="read")
+    if await subject.memory.head(user=subject.user) == 0:
+        raise NotFound
+    return subject
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a person filled in, from a form of ours."""
+
+    fields: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self.fields:
+            raise InvalidInput(f"{name}: the form lacks it")
+        return self.fields[name]
+
+    def get(self, name: str) -> str | None:
+        """The field, or None when it is missing or empty."""
+        return self.fields.get(name) or None
+
+
+async def form(request: Request) -> Form:
+    """The form that was sent, if it was ours: no other site can send one with its token."""
+    sent = await request.form()
+    given = Form({name: value for name, value in sent.multi_items() if isinstance(value, str)})
+    expected = form_token(request)
+    if not expected or not hmac.compare_digest(given.fields.get(FIELD, "").encode(), expected.encode()):
+        raise NotPermitted("This form is not from here, or you signed in anew since; reload the page and try again.")
+    return given
+
+
+# The files that pages are made with.
+
+STATIC: Final = Path(__file__).parent / "static"
+KINDS: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+"""What is served, and as what."""
+
+
+def style_sheet() -> str:
+    """The style sheet, for a page that is a file of its own."""
+    return (STATIC / "inspector.css").read_text("utf-8")
+
+
+def standalone(context: Context, *, redact: bool = False) -> str:
+    """The page. With `redact`, nothing that anybody said or is called is in it."""
+    made = anatomy.anatomy(anatomy.redacted(context) if redact else context)
+    style = Markup(style_sheet())
+    return render("standalone.html", made=made, style=style, redacted=redact, linked=False)

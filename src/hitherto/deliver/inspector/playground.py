@@ -11,13 +11,12 @@ from fastapi.responses import Response
 from hitherto import Hitherto, Recipe
 from hitherto.assemble.diff import diff
 from hitherto.clock import instant
-from hitherto.deliver.http.pages import ROOT
+from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.routes.contexts import recipe_of
 from hitherto.deliver.http.subjects import subject_of
 from hitherto.deliver.inspector.anatomy import anatomy
 from hitherto.deliver.inspector.conversation import personas
-from hitherto.deliver.inspector.pages import Page, page
-from hitherto.deliver.inspector.visits import Form, form, looking
+from hitherto.deliver.inspector.pages import Form, Page, form, looking, page
 from hitherto.errors import InvalidInput, NotPermitted
 from hitherto.pages import LARGEST
 from hitherto.recipes import book as recipe_book

@@ -8,12 +8,11 @@ from fastapi.responses import Response
 from hitherto import Hitherto
 from hitherto.assemble.diff import Difference, diff
 from hitherto.deliver.http.models import Known
-from hitherto.deliver.http.pages import ROOT
+from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.inspector import sources
 from hitherto.deliver.inspector.anatomy import anatomy
 from hitherto.deliver.inspector.conversation import Filters
-from hitherto.deliver.inspector.pages import Page, is_piece, page
-from hitherto.deliver.inspector.visits import looking
+from hitherto.deliver.inspector.pages import Page, is_piece, looking, page
 from hitherto.errors import NotFound
 from hitherto.types import StoredTurn
 

@@ -7,13 +7,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from hitherto import Hitherto
-from hitherto.deliver.http.pages import ROOT
+from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.service import Service
 from hitherto.deliver.http.subjects import caller_of, subject_of
 from hitherto.deliver.inspector.charts import Column, columns
-from hitherto.deliver.inspector.links import Links
-from hitherto.deliver.inspector.pages import Page, page
-from hitherto.deliver.inspector.visits import Visit, form
+from hitherto.deliver.inspector.pages import Links, Page, Visit, form, page
 from hitherto.store.protocol import Health
 from hitherto.work.status import Status
 

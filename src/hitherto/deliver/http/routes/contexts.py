@@ -11,10 +11,11 @@ from hitherto import Hitherto, Recipe, pages
 from hitherto.assemble.diff import Difference
 from hitherto.assemble.replay import Trial
 from hitherto.clock import micros
-from hitherto.deliver.http import paging
 from hitherto.deliver.http.models import (
     BacktestRequest,
     ContextRequest,
+    Cursor,
+    Limit,
     Moment,
     Name,
     SearchRequest,
@@ -60,8 +61,8 @@ async def search(request: Request, body: SearchRequest) -> Response:
 async def snapshots(
     subject: Reading,
     before: Annotated[Moment | None, Query(description="Only those taken earlier.")] = None,
-    limit: paging.Limit = 50,
-    cursor: paging.Cursor = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> Response:
     """The records of past contexts, newest first."""
     found = await _snapshots(subject, limit=limit + 1, before=before, cursor=cursor)

@@ -6,9 +6,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from hitherto import pages
-from hitherto.deliver.http import paging
-from hitherto.deliver.http.channels import Channels
 from hitherto.deliver.http.models import (
+    DEFAULT_LIMIT,
+    Cursor,
+    Limit,
     Name,
     NewLink,
     NewPersona,
@@ -18,6 +19,7 @@ from hitherto.deliver.http.models import (
     given,
     reply,
 )
+from hitherto.deliver.http.service import Channels
 from hitherto.deliver.http.subjects import Administering, Writing
 from hitherto.pages import Page
 from hitherto.types import Persona, Profile, State
@@ -28,7 +30,7 @@ OfPersona = Annotated[Name | None, Query(description="With none, the unnamed per
 
 
 @router.get("/v1/users", response_model=Page[str], tags=["users"])
-async def users(tenancy: Administering, limit: paging.Limit = paging.DEFAULT, cursor: paging.Cursor = None) -> Response:
+async def users(tenancy: Administering, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Response:
     """The tenant's users, by name."""
     names = sorted(await tenancy.memory.users())
     if cursor is not None:

@@ -8,9 +8,21 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from hitherto import pages
-from hitherto.deliver.http import models, paging
-from hitherto.deliver.http.idempotency import IdempotencyKey, derived
-from hitherto.deliver.http.models import Known, Name, Strict, Versions, given, reply
+from hitherto.deliver.http import models
+from hitherto.deliver.http.models import (
+    DEFAULT_LIMIT,
+    Cursor,
+    IdempotencyKey,
+    Known,
+    Limit,
+    Name,
+    Strict,
+    Versions,
+    derived,
+    given,
+    next_cursor,
+    reply,
+)
 from hitherto.deliver.http.subjects import Changing, Reading, Subject, Writing
 from hitherto.errors import NotFound
 from hitherto.pages import Page
@@ -77,7 +89,7 @@ def routers() -> list[APIRouter]:
 
 def _page(found: list[Any], cls: type[Record], *, limit: int, more: bool = True) -> Response:
     page: Any = Page.__class_getitem__(cls)
-    return reply(page(items=found, next=paging.after(found, limit=limit) if more else None), page)
+    return reply(page(items=found, next=next_cursor(found, limit=limit) if more else None), page)
 
 
 def _listings() -> APIRouter:
@@ -91,8 +103,8 @@ def _listings() -> APIRouter:
         status: Annotated[Name, Query(description="`any` lists all.")] = "ACTIVE",
         entity: Annotated[Name | None, Query(description="Only those about it, such as `person:lea`.")] = None,
         known: Annotated[Known | None, Query()] = None,
-        limit: paging.Limit = paging.DEFAULT,
-        cursor: paging.Cursor = None,
+        limit: Limit = DEFAULT_LIMIT,
+        cursor: Cursor = None,
     ) -> Response:
         """Memories, newest first; with a persona, its own and everybody's. Those of one entity come in one piece."""
         found = await subject.memory.memories(
@@ -110,8 +122,8 @@ def _listings() -> APIRouter:
     async def episodes(
         subject: Reading,
         persona: Persona = None,
-        limit: paging.Limit = paging.DEFAULT,
-        cursor: paging.Cursor = None,
+        limit: Limit = DEFAULT_LIMIT,
+        cursor: Cursor = None,
     ) -> Response:
         """Episodes, newest first."""
         return await _listed(subject.memory.episodes, subject, Episode, limit, cursor, persona=persona)
@@ -121,8 +133,8 @@ def _listings() -> APIRouter:
         subject: Reading,
         persona: Persona = None,
         status: Annotated[Name, Query(description="`any` lists the closed ones too.")] = "open",
-        limit: paging.Limit = paging.DEFAULT,
-        cursor: paging.Cursor = None,
+        limit: Limit = DEFAULT_LIMIT,
+        cursor: Cursor = None,
     ) -> Response:
         """Loops, newest first."""
         return await _listed(
@@ -133,8 +145,8 @@ def _listings() -> APIRouter:
     async def thoughts(
         subject: Reading,
         persona: Persona = None,
-        limit: paging.Limit = paging.DEFAULT,
-        cursor: paging.Cursor = None,
+        limit: Limit = DEFAULT_LIMIT,
+        cursor: Cursor = None,
     ) -> Response:
         """The persona's inner life, newest first."""
         return await _listed(subject.memory.thoughts, subject, Thought, limit, cursor, persona=persona)
@@ -144,30 +156,28 @@ def _listings() -> APIRouter:
         subject: Reading,
         persona: Persona = None,
         kind: Annotated[SummaryKind | None, Query(description="A piece may then hold fewer than asked for.")] = None,
-        limit: paging.Limit = paging.DEFAULT,
-        cursor: paging.Cursor = None,
+        limit: Limit = DEFAULT_LIMIT,
+        cursor: Cursor = None,
     ) -> Response:
         """Summaries, newest first."""
         found = await subject.memory.summaries(
             user=subject.user, persona=persona, limit=limit, after=pages.place(cursor)
         )
         kept = [summary for summary in found if kind in (None, summary.kind)]
-        return reply(Page[Summary](items=kept, next=paging.after(found, limit=limit)), Page[Summary])
+        return reply(Page[Summary](items=kept, next=next_cursor(found, limit=limit)), Page[Summary])
 
     @router.get("/sessions", response_model=Page[Session], tags=["sessions"])
     async def sessions(
         subject: Reading,
         persona: Persona = None,
-        limit: paging.Limit = paging.DEFAULT,
-        cursor: paging.Cursor = None,
+        limit: Limit = DEFAULT_LIMIT,
+        cursor: Cursor = None,
     ) -> Response:
         """Sessions, newest first, with their last activity and number of turns."""
         return await _listed(subject.memory.sessions, subject, Session, limit, cursor, persona=persona)
 
     @router.get("/entities", response_model=Page[Entity], tags=["entities"])
-    async def entities(
-        subject: Reading, limit: paging.Limit = paging.DEFAULT, cursor: paging.Cursor = None
-    ) -> Response:
+    async def entities(subject: Reading, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Response:
         """Who and what is talked about."""
         return await _listed(subject.memory.entities, subject, Entity, limit, cursor)
 

@@ -6,21 +6,23 @@ from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 
 from hitherto import pages
-from hitherto.deliver.http import paging
-from hitherto.deliver.http.channels import Channels
-from hitherto.deliver.http.idempotency import IdempotencyKey, derived
 from hitherto.deliver.http.models import (
+    DEFAULT_LIMIT,
     MOST_LISTED,
     MOST_TURNS,
+    Cursor,
+    IdempotencyKey,
     Known,
+    Limit,
     Moment,
     Name,
     NewTurn,
     Recorded,
     Revision,
+    derived,
     reply,
 )
-from hitherto.deliver.http.service import Service
+from hitherto.deliver.http.service import Channels, Service
 from hitherto.deliver.http.subjects import Changing, Reading, caller_of, subject_of
 from hitherto.errors import NotFound
 from hitherto.pages import Page
@@ -63,8 +65,8 @@ async def turns(
     before: Annotated[
         Known | None, Query(description="The `place` of a turn: the newest that stand before it, without a cursor.")
     ] = None,
-    limit: paging.Limit = paging.DEFAULT,
-    cursor: paging.Cursor = None,
+    limit: Limit = DEFAULT_LIMIT,
+    cursor: Cursor = None,
 ) -> Response:
     """Turns in the conversation's order."""
     begin = int(pages.unpack(cursor, int)[0]) if cursor else after

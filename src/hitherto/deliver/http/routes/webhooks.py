@@ -10,10 +10,9 @@ from fastapi.responses import Response
 from pydantic import SecretStr
 
 from hitherto.deliver import plain, telegram, voice
-from hitherto.deliver.http.channels import Channels
 from hitherto.deliver.http.failures import BrokenRequest
 from hitherto.deliver.http.models import Value
-from hitherto.deliver.http.service import Service
+from hitherto.deliver.http.service import Channels, Service
 from hitherto.deliver.untrusted import Raw, mapping
 from hitherto.deliver.voice import Call, signatures
 from hitherto.deliver.voice.signatures import Verdict

@@ -16,7 +16,7 @@ from hitherto.deliver.http.subjects import Measuring
 from hitherto.errors import StoreError
 from hitherto.store.protocol import Health
 
-router = APIRouter(tags=["care"])
+router = APIRouter(tags=["health"])
 
 FRESH_SECONDS = 2.0
 DEADLINE_SECONDS = 2.0

@@ -7,11 +7,12 @@ from pathlib import PurePosixPath
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
-from hitherto.deliver.http import pages as places
+from hitherto.deliver.http import paths
 from hitherto.deliver.http.gate import Doorman
-from hitherto.deliver.inspector.files import KINDS, STATIC
-from hitherto.deliver.inspector.pages import HEADERS, Page, page
-from hitherto.deliver.inspector.visits import FIELD, form
+from hitherto.deliver.http.paths import ROOT
+from hitherto.deliver.http.service import Service
+from hitherto.deliver.http.subjects import caller_of
+from hitherto.deliver.inspector.pages import FIELD, HEADERS, KINDS, STATIC, Links, Page, form, page
 from hitherto.errors import AccessDenied, NotFound, NotPermitted
 
 router = APIRouter(route_class=Page, include_in_schema=False)
@@ -22,16 +23,16 @@ NONCE = "hitherto_sign_in"
 
 @router.get("/")
 async def root() -> Response:
-    return RedirectResponse(places.ROOT, status_code=303)
+    return RedirectResponse(paths.ROOT, status_code=303)
 
 
-@router.get(places.SIGN_IN)
+@router.get(paths.SIGN_IN)
 async def sign_in(request: Request, next: str = "") -> Response:
     """The form for the key."""
     return _asked(request, next=next)
 
 
-@router.post(places.SIGN_IN)
+@router.post(paths.SIGN_IN)
 async def signed_in(request: Request) -> Response:
     """Checks the key and puts it into a cookie."""
     sent = await request.form()
@@ -47,26 +48,26 @@ async def signed_in(request: Request) -> Response:
         return _asked(request, next=wanted, problem="That is no valid key.", status=401)
     answer = RedirectResponse(_inside(wanted), status_code=303, headers=dict(HEADERS))
     answer.set_cookie(
-        places.COOKIE,
+        paths.COOKIE,
         token,
-        path=places.ROOT,
+        path=paths.ROOT,
         httponly=True,
         samesite="strict",
         secure=request.url.scheme == "https",
     )
-    answer.delete_cookie(NONCE, path=places.SIGN_IN)
+    answer.delete_cookie(NONCE, path=paths.SIGN_IN)
     return answer
 
 
-@router.post(f"{places.ROOT}/sign-out")
+@router.post(f"{paths.ROOT}/sign-out")
 async def sign_out(request: Request) -> Response:
     await form(request)
-    answer = RedirectResponse(places.SIGN_IN, status_code=303)
-    answer.delete_cookie(places.COOKIE, path=places.ROOT)
+    answer = RedirectResponse(paths.SIGN_IN, status_code=303)
+    answer.delete_cookie(paths.COOKIE, path=paths.ROOT)
     return answer
 
 
-@router.get(places.STATIC + "{name}")
+@router.get(paths.STATIC + "{name}")
 async def static(name: str) -> Response:
     """A file that comes with the package."""
     kind = KINDS.get(PurePosixPath(name).suffix)
@@ -77,7 +78,7 @@ async def static(name: str) -> Response:
     return FileResponse(path, media_type=kind, headers=headers)
 
 
-@router.get(f"{places.ROOT}/{{rest:path}}")
+@router.get(f"{paths.ROOT}/{{rest:path}}")
 async def nothing(rest: str) -> Response:
     raise NotFound
 
@@ -95,11 +96,33 @@ def _asked(request: Request, *, next: str, problem: str = "", status: int = 200)
         user=None,
     )
     answer.set_cookie(
-        NONCE, nonce, path=places.SIGN_IN, httponly=True, samesite="strict", secure=request.url.scheme == "https"
+        NONCE, nonce, path=paths.SIGN_IN, httponly=True, samesite="strict", secure=request.url.scheme == "https"
     )
     return answer
 
 
 def _inside(wanted: str) -> str:
     """Where to go after signing in: a page of ours, whatever was asked for."""
-    return wanted if wanted.startswith(f"{places.ROOT}/") and "\\" not in wanted and "\n" not in wanted else places.ROOT
+    return wanted if wanted.startswith(f"{paths.ROOT}/") and "\\" not in wanted and "\n" not in wanted else paths.ROOT
+
+
+# Whose memory to look at.
+
+
+LISTED = 100
+
+
+@router.get(ROOT)
+async def users(request: Request, q: str = "", after: str = "") -> Response:
+    """The tenant's users, by name; a key of one user goes on to that user."""
+    caller = caller_of(request)
+    if caller.user is not None:
+        return RedirectResponse(Links(caller.user)("conversation"), status_code=303)
+    if "admin" not in caller.scopes:
+        return page(request, "people.html", names=None, more="", q=q, user=None)
+    memory = Service.of(request).memory(caller.tenant)
+    names = sorted(name for name in await memory.users() if q.casefold() in name.casefold() and name > after)
+    if len(names) == 1 and not q and not after:
+        return RedirectResponse(Links(names[0])("conversation"), status_code=303)
+    more = names[LISTED - 1] if len(names) > LISTED else ""
+    return page(request, "people.html", names=names[:LISTED], more=more, q=q, user=None)

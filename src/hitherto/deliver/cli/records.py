@@ -4,9 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from hitherto.deliver.cli import assignments
-from hitherto.deliver.cli.call import Call
-from hitherto.deliver.cli.options import Fields, Known, Limit, Persona, User
+from hitherto.deliver.cli.call import Call, Fields, Known, Limit, Persona, User, field_values
 from hitherto.types import LoopStatus, Status, SummaryKind
 
 Writable = Literal["memory", "episode", "loop", "thought", "summary", "entity", "slot"]
@@ -22,7 +20,7 @@ def remember(
     persona: Persona = None,
 ) -> None:
     """Write a memory by hand."""
-    given = assignments.read(fields)
+    given = field_values(fields)
     if persona is not None:
         given["persona"] = persona
     with call.memory(create=True) as memory:
@@ -43,7 +41,7 @@ def add(
 
     One whose key exists already becomes its new version.
     """
-    given = assignments.read(fields)
+    given = field_values(fields)
     own_id = given.pop("id", None)
     with call.memory(create=True) as memory:
         written = memory.add(kind, user=user, id=None if own_id is None else str(own_id), **given)
@@ -62,7 +60,7 @@ def update(
     The old version stays in the log.
     """
     with call.memory() as memory:
-        written = memory.update(record, user=user, **assignments.read(fields))
+        written = memory.update(record, user=user, **field_values(fields))
     call.answer(written, lambda: f"{written.noun} {written.id} is now at version {written.version}")
 
 

@@ -1,27 +1,29 @@
 """What people may ask of their memory besides forgetting: for how long it is kept, what was held back, who did what to it."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from hitherto import pages
-from hitherto.deliver.http import paging
-from hitherto.deliver.http.channels import Channels
-from hitherto.deliver.http.models import RetentionChange, given, reply
-from hitherto.deliver.http.subjects import (
-    Administering,
-    Asking,
-    Deciding,
-    Forgetting,
-    Removing,
-    caller_of,
+from hitherto.deliver.http.models import (
+    DEFAULT_LIMIT,
+    Cursor,
+    ForgetRequest,
+    Limit,
+    Name,
+    RetentionChange,
+    given,
+    reply,
 )
+from hitherto.deliver.http.routes.records import SHELVES, Shelf, existing
+from hitherto.deliver.http.service import Channels
+from hitherto.deliver.http.subjects import Administering, Asking, Deciding, Forgetting, Removing, Subject, caller_of
 from hitherto.pages import Page
 from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
 
-router = APIRouter(tags=["custody"])
+router = APIRouter(tags=["privacy"])
 
 Kept = dict[str, float]
 Decided = dict[str, float | None]
@@ -61,15 +63,13 @@ def _removed(request: Request, receipts: Receipts) -> Response:
 
 
 @router.get("/v1/events", response_model=Page[Event])
-async def events_of_all(
-    tenancy: Administering, limit: paging.Limit = paging.DEFAULT, cursor: paging.Cursor = None
-) -> Response:
+async def events_of_all(tenancy: Administering, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Response:
     """The tenant's audit log, newest first: who forgot, exported, loaded or changed what, without content."""
     return _events(await tenancy.memory.events(limit=limit, before=_behind(cursor)), limit=limit)
 
 
 @router.get("/v1/users/{user}/events", response_model=Page[Event])
-async def events(subject: Asking, limit: paging.Limit = paging.DEFAULT, cursor: paging.Cursor = None) -> Response:
+async def events(subject: Asking, limit: Limit = DEFAULT_LIMIT, cursor: Cursor = None) -> Response:
     """The audit log of one user; what was done stays in it when the user is forgotten."""
     found = await subject.memory.events(user=subject.user, limit=limit, before=_behind(cursor))
     return _events(found, limit=limit)
@@ -82,3 +82,47 @@ def _behind(cursor: str | None) -> str | None:
 def _events(found: list[Event], *, limit: int) -> Response:
     more = pages.pack(found[-1].id) if len(found) >= limit else None
     return reply(Page[Event](items=found, next=more), Page[Event])
+
+
+# Forgetting. What is kept ready for the telephone goes with it.
+
+
+@router.delete("/v1/users/{user}", response_model=Receipt)
+async def forget_user(request: Request, subject: Forgetting) -> Response:
+    """Forgets the user, wholly and for good; a receipt without content."""
+    return await _forget(request, subject, everything=True)
+
+
+@router.post("/v1/users/{user}/forget", response_model=Receipt)
+async def forget(request: Request, subject: Forgetting, body: ForgetRequest) -> Response:
+    """Forgets one turn, memory, entity, lane or persona, what is before a time, or everything, and all that rests on it."""
+    return await _forget(request, subject, **given(body))
+
+
+@router.delete("/v1/users/{user}/turns/{id}", response_model=Receipt)
+async def forget_turn(request: Request, subject: Forgetting, id: Name) -> Response:
+    """Forgets a turn and what was made from it."""
+    return await _forget(request, subject, turn=id)
+
+
+def _deleting(shelf: Shelf) -> None:
+    async def delete(request: Request, subject: Forgetting, id: Name) -> Response:
+        record = await existing(subject, id, shelf)
+        if shelf.noun == "entity":
+            return await _forget(request, subject, entity=record.key or id)
+        return await _forget(request, subject, memory=id)
+
+    delete.__doc__ = f"Forgets one {shelf.noun} in all its versions."
+    path = f"/v1/users/{{user}}/{shelf.path}/{{id}}"
+    router.delete(path, response_model=Receipt, name=f"forget_{shelf.noun}")(delete)
+
+
+for _shelf in SHELVES:
+    if _shelf.noun != "session":
+        _deleting(_shelf)
+
+
+async def _forget(request: Request, subject: Subject, **what: Any) -> Response:
+    receipt = await subject.memory.forget(user=subject.user, **what)
+    Channels.of(request).forgot(tenant=caller_of(request).tenant, user=subject.user)
+    return reply(receipt, Receipt)

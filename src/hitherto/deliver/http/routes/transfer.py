@@ -15,7 +15,7 @@ from hitherto.deliver.http.service import Service
 from hitherto.deliver.http.subjects import Operating, Reading, Writing
 from hitherto.errors import Conflict, InvalidInput, TooLarge, TooSlow
 
-router = APIRouter(tags=["moving"])
+router = APIRouter(tags=["transfer"])
 
 LINES = "application/x-ndjson"
 

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hitherto.deliver.cli import assignments
-from hitherto.deliver.cli.call import Call, moment
-from hitherto.deliver.cli.options import Fields, Limit, User
+from hitherto.deliver.cli.call import Call, Fields, Limit, User, field_values, moment
 from hitherto.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -113,7 +111,7 @@ def retain(call: Call, *, user: Whose = None, dry_run: DryRun = False) -> None:
 def retention(call: Call, *, fields: Fields = None, user: Whose = None) -> None:
     """Show or set for how many days each kind is kept (turn=365; null keeps it)."""
     with call.memory() as memory:
-        days: dict[str, Any] = assignments.read(fields)
+        days: dict[str, Any] = field_values(fields)
         if days:
             memory.set_retention(user=user, **days)
         shown = memory.retention(user=user or "*")
