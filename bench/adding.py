@@ -24,7 +24,7 @@ from typing import Final, Literal
 
 from bench.measuring import save, spread, table
 from hitherto import Hitherto, Turn
-from tests.learn.llm.provider import Provider, running
+from tests.learn.readers.provider import Provider, running
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PLACE: Final = ROOT / "build" / "mem0"

@@ -417,7 +417,11 @@ class Hitherto(Parts):
         """Writes a profile known beforehand, one fact per line; gives the memories that were new (`seeded_profile`)."""
         zone = (await self.user(user)).zone
         index, now = self._indexer(), self._clock()
-        return list(await seeding.seed(self._user(user), facts, zone=zone, index=index, alike=names.alike, now=now))
+        reader = self._models.plain
+        made = await seeding.seed(
+            self._user(user), facts, reader=reader, zone=zone, index=index, alike=names.alike, now=now
+        )
+        return list(made)
 
     @call(Route("POST", f"{USER}/entities/merge", "write"))
     async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:

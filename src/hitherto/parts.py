@@ -28,7 +28,8 @@ from hitherto.ingest import sessions
 from hitherto.ingest import validation as validate
 from hitherto.ingest.record import Indexer
 from hitherto.learn import wiring
-from hitherto.learn.services import Receipts, Services, Vectors
+from hitherto.learn.cost import Caps
+from hitherto.learn.services import Pace, Receipts, Services, Vectors
 from hitherto.learn.steps import STEPS
 from hitherto.privacy import open_keyring, open_ledger
 from hitherto.privacy.requests import Privacy
@@ -57,6 +58,9 @@ class Parts:
         *,
         recipe: str | Recipe = "companion",
         model: object = None,
+        model_seconds: float = 60.0,
+        pace: Pace = "pause",
+        caps: Caps | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         tokenizer: str = "o200k",
@@ -69,7 +73,8 @@ class Parts:
         actor: str = "library",
         redis: str | None = None,
     ) -> None:
-        """A `reranker` ("onnx" with that extra) ranks search results a second time (docs/recall.md). `forgotten` is the file
+        """`model_seconds` is how long the model may take to answer, `pace` when it is asked, and `caps` limit its tokens a day
+        (docs/learning.md). A `reranker` ("onnx" with that extra) ranks search results a second time (docs/recall.md). `forgotten` is the file
         that records what was forgotten (docs/privacy.md). With a `master_key`, each user's data is encrypted with a key of
         its own, wrapped in the folder `keys` outside the data. `redis` is the URL of a Redis shared by the processes on this
         memory (docs/scaling.md)."""
@@ -83,7 +88,7 @@ class Parts:
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
         self._recaller = Recaller(open_embedder(embedder), reranker=open_reranker(reranker))
-        self._models = wiring.Models.of(model, stems=stems)
+        self._models = wiring.Models.of(model, stems=stems, seconds=model_seconds, pace=pace, caps=caps)
         self._hints = Hints(self._store.catalog, self._coordination)
         self._works = work
         self._background = AsyncExitStack()
@@ -226,11 +231,20 @@ class Parts:
             indexer=self._indexer(),
             recipe=self._recipe,
             alike=names.alike,
-            similarity=self._recaller.similarity,
             personas={persona.id: persona.name for persona in known if persona.id},
             vectors=self._vectors(),
             receipts=Receipts(thinned=snapshot.thinned, blobs=snapshot.blob_names),
+            tenant=key.tenant,
+            capped=await self._capped(key),
         )
+
+    async def _capped(self, key: UserKey) -> str | None:
+        """Which cap on the model's tokens a user has reached today, if any."""
+
+        async def everyone() -> list[UserStore]:
+            return [self._store.user(each) for each in await self._store.catalog.users(key.tenant)]
+
+        return await self._models.meter.over(key.tenant, self._store.user(key), now=self._clock(), everyone=everyone)
 
     def _vectors(self) -> Vectors:
         return Vectors(embedder=self._recaller.version, at_once=self._recaller.at_once, embed=self._recaller.vectors)

@@ -11,6 +11,8 @@ from hitherto.assemble.replay import Trial
 from hitherto.clock import Clock
 from hitherto.engine import Hitherto as Async
 from hitherto.learn.auditing import Audit
+from hitherto.learn.cost import Caps
+from hitherto.learn.services import Pace
 from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
 from hitherto.recall.embed import Embedder
@@ -74,6 +76,9 @@ class Hitherto(Blocking[Async]):
         *,
         recipe: str | Recipe = "companion",
         model: object = None,
+        model_seconds: float = 60.0,
+        pace: Pace = "pause",
+        caps: Caps | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         tokenizer: str = "o200k",

@@ -154,7 +154,7 @@ async def test_a_failing_step_is_parked_shown_and_retried(
     store_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from hitherto.errors import StoreUnavailable
-    from hitherto.learn.rules.summariser import RuleSummariser
+    from hitherto.learn.readers.rules import RuleReader
 
     async with Hitherto(store_url, clock=clock) as memory:
         talk = Talk(memory, clock)
@@ -164,7 +164,7 @@ async def test_a_failing_step_is_parked_shown_and_retried(
             def fail(*_: object) -> None:
                 raise StoreUnavailable("the summariser is out of ink")
 
-            broken.setattr(RuleSummariser, "digest", fail)
+            broken.setattr(RuleReader, "_rolling", fail)
             for _ in range(10):
                 await memory.settle(user="ana")
                 clock.tick(minutes=1)

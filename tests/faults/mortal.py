@@ -1,15 +1,15 @@
 """Workers that die: a store that ends its user at a chosen boundary, before a write or just after its commit."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hitherto.ingest.record import Indexer
 from hitherto.learn import wiring
-from hitherto.learn.rules.summariser import RuleSummariser
-from hitherto.learn.services import Services, Task
+from hitherto.learn.notes import Line, Method, Passage, PlainReader, Reading, Sitting, SittingNotes
+from hitherto.learn.readers.rules import RuleReader
+from hitherto.learn.services import Services
 from hitherto.learn.steps import STEPS
-from hitherto.learn.summarising import Digest
 from hitherto.recipes import book as recipe_book
 from hitherto.store.protocol import (
     Answers,
@@ -99,7 +99,7 @@ class Mortal:
         return await self.inner.scrub(progress=progress)
 
 
-def services(*, recipe: str = "personas", summariser: Callable[[Task], Awaitable[Digest]] | None = None) -> Services:
+def services(*, recipe: str = "personas", reader: PlainReader | None = None) -> Services:
     """The rules' services, without vectors."""
     counter = tokenizer("o200k")
     made = wiring.services(
@@ -109,7 +109,7 @@ def services(*, recipe: str = "personas", summariser: Callable[[Task], Awaitable
         alike=names.alike,
         personas={},
     )
-    return made if summariser is None else replace(made, summariser=summariser)
+    return made if reader is None else replace(made, plain=reader)
 
 
 def worker(store: Store, given: Services, *, clock: FakeClock, name: str) -> Worker[Services]:
@@ -120,15 +120,26 @@ def worker(store: Store, given: Services, *, clock: FakeClock, name: str) -> Wor
     return Worker(store, STEPS, provide, clock=clock, name=name)
 
 
-class DyingSummariser:
-    """Dies while it writes: before it has begun, or when it is done and nothing is stored yet."""
+class DyingReader:
+    """Dies while it reads: before it has begun, or when it is done and nothing is stored yet."""
+
+    method: Method = "rules"
 
     def __init__(self, death: Death) -> None:
-        self._rules = RuleSummariser(stems)
+        self._rules = RuleReader(stems)
         self._death = death
 
-    async def __call__(self, task: Task) -> Digest:
+    def small_talk(self, lines: Sequence[Line]) -> bool:
+        return self._rules.small_talk(lines)
+
+    async def read(self, passage: Passage) -> Reading:
         self._death.boundary()
-        digest = self._rules.digest(task)
+        reading = await self._rules.read(passage)
         self._death.boundary()
-        return digest
+        return reading
+
+    async def close(self, sitting: Sitting) -> SittingNotes:
+        self._death.boundary()
+        notes = await self._rules.close(sitting)
+        self._death.boundary()
+        return notes

@@ -18,7 +18,7 @@ from hitherto.store.protocol import RecordList, Store, TurnList, UserKey
 from hitherto.testing import FakeClock
 from tests.effort import count
 from tests.faults.learning import TALK, effects, say
-from tests.faults.mortal import Death, DyingSummariser, Killed, Mortal, services, worker
+from tests.faults.mortal import Death, DyingReader, Killed, Mortal, services, worker
 
 KILLS = count(test=200, soak=2_000) // 2
 IN_A_SUMMARY = count(test=50, soak=500) // 2
@@ -89,7 +89,7 @@ async def test_f6_the_old_summary_or_the_new_one(opened: Store, rng: random.Rand
         known = {row.key: row for row in before[summaries]}
         while True:
             death = Death(after=rng.randint(0, 5))
-            dying = services(recipe="lanes", summariser=DyingSummariser(death))
+            dying = services(recipe="lanes", reader=DyingReader(death))
             try:
                 await worker(opened, dying, clock=clock, name=f"w{kills}").settle(key)
             except Killed:

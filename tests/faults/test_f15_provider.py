@@ -7,10 +7,10 @@ import random
 import pytest
 
 from hitherto import Hitherto, Turn
-from hitherto.learn.llm.asking import Asker, Limits
+from hitherto.learn.readers.asking import Asker, Limits
 from hitherto.testing import FakeClock
 from tests.effort import count
-from tests.learn.llm.provider import BAD, running
+from tests.learn.readers.provider import BAD, running
 
 BUILDS = count(test=200, soak=2_000) // 2
 
@@ -22,7 +22,7 @@ async def test_f15_contexts_never_wait_for_a_model(store_url: str, rng: random.R
     failures = 0
     async with running() as provider:
         model = Asker(provider.url, Limits(seconds=0.1, requests=2))
-        async with Hitherto(store_url, clock=clock, model=model) as memory:
+        async with Hitherto(store_url, clock=clock, model=model, pace="live") as memory:
             for n in range(BUILDS):
                 await memory.record(Turn("ana", "user", f"I love thing{n}."))
                 context = await memory.context(user="ana", message="and now?")

@@ -1,30 +1,32 @@
 """The step that closes a session after its silence: what it was about, what stays open, the day so far.
 
-One transaction writes the session's end, its summary, its episode, the day's summary and what the persona keeps thinking
-about, so that a return hours later finds all of them or none.
+A reading that ended the session has told of it already; otherwise one question asks for it. One transaction writes the
+session's end, its summary, its episode, the day's summary and what the persona keeps thinking about, so that a return hours
+later finds all of them or none. A session of small talk has no summary.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from hitherto import ids as keys
+from hitherto.clock import local_day
 from hitherto.ids import derived_id
-from hitherto.learn import again
-from hitherto.learn.services import Services, Task
-from hitherto.learn.summarise import day_summary, unless_forgotten, version
-from hitherto.learn.summarising import Digest
-from hitherto.learn.thoughts import derived
+from hitherto.learn import again, cost, lines, scene
+from hitherto.learn.notes import LaneSection, Sitting, SittingNotes
+from hitherto.learn.services import Services
+from hitherto.learn.summaries import current, day, live, supports, told, unless_forgotten, version
+from hitherto.learn.thoughts import derived, thought
+from hitherto.learn.verify import Ground
 from hitherto.store import records as nouns
-from hitherto.store.protocol import Answers, Change, RecordList, RecordsById, RecordsByKey, TurnList, TurnsById
-from hitherto.types import Episode, Loop, Record, Session, StoredTurn, Summary
+from hitherto.store.protocol import Answers, Change, RecordsById, TurnList, TurnsById
+from hitherto.types import Episode, Json, Loop, Record, Session, StoredTurn, Summary, Support, Thought
 from hitherto.work.cursors import Effect
 from hitherto.work.overview import Overview
 from hitherto.work.worker import Job, Step
 
 NAME = "close"
 LONGEST = 2_000
-LOOPS = 50
 
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
@@ -37,58 +39,143 @@ def due(view: Overview, services: Services) -> Mapping[str, datetime]:
 async def run(job: Job[Services]) -> Effect:
     session = min(job.view.open_sessions, key=lambda s: (s.last_activity or s.at, s.seq))
     listed = TurnList(session=session.id, limit=LONGEST)
-    current = RecordsByKey(noun="summary", keys=(keys.session(session.id),))
-    opened = RecordList(noun="loop", persona=session.persona, statuses=("open",), limit=LOOPS)
-    answers = await job.store.read(listed, current, opened)
-    turns = tuple(turn for turn in answers[listed] if turn.role in ("user", "assistant"))
+    stands = current(keys.session(session.id))
+    answers = await job.store.read(listed, stands)
+    turns = tuple(turn for turn in answers[listed] if lines.readable(turn))
+    counted = len(answers[listed])
+    last = max((turn.at for turn in (turns or answers[listed])), default=session.at)
+    closed = replace(session, status="closed", ended_at=last, last_activity=last, turn_count=counted)
     if not turns:
-        last = max((turn.at for turn in answers[listed]), default=session.at)
-        counted = len(answers[listed])
-        return _effect(job, replace(session, status="closed", ended_at=job.now, last_activity=last, turn_count=counted))
-    loops = nouns.records(answers[opened], Loop)
-    digest = await job.services.summarising(job.cursor.attempts)(
-        Task(
-            kind="session",
-            turns=turns,
-            loops=tuple(loop for loop in loops if set(loop.sources) & {turn.id for turn in turns}),
-            persona=job.services.name_of(session.persona),
-            zone=job.view.zone,
-            detail=job.services.numbers.detail,
-        )
-    )
-    last = max(turn.at for turn in turns)
-    closed = replace(session, status="closed", ended_at=last, last_activity=last, turn_count=len(answers[listed]))
-    previous = nouns.records(answers[current], Summary)
-    summary = version(
-        previous[-1] if previous else None, kind="session", key=keys.session(session.id), digest=digest, turns=turns
-    )
-    summary = replace(summary, persona=session.persona, session=session.id, messages=len(turns), first=turns[0].place)
-    today = (await day_summary(job, persona=session.persona, at=last)).summary
-    thoughts = [thought for loop in loops if (thought := derived(loop, now=job.now)) is not None]
-    made: list[Record] = [summary, *([today] if today else [])]
-    return _effect(job, closed, *made, _episode(session, digest, turns), *thoughts)
+        return _effect(job, replace(closed, ended_at=job.now))
+    sitting = await scene.sitting(job, session, turns)
+    notes = await _notes(job, session, sitting)
+    ground = scene.ground_of(sitting)
+    summary = _summary(live(answers, stands), notes, ground, sitting, session=session, turns=turns)
+    if summary is None:
+        return _effect(job, closed, notes=notes)
+    today = current(keys.daily(session.persona, local_day(last, job.view.zone)))
+    previous = live(await job.store.read(today), today)
+    told_day = day(previous, notes, ground, persona=session.persona, at=last, zone=job.view.zone, turns=turns)
+    made: list[Record] = [summary, *([told_day] if told_day is not None else [])]
+    made += [_episode(session, summary, notes, turns), *_thoughts(job, sitting, notes, ground)]
+    return _effect(job, closed, *made, notes=notes)
 
 
-def _episode(session: Session, digest: Digest, turns: tuple[StoredTurn, ...]) -> Episode:
+async def _notes(job: Job[Services], session: Session, sitting: Sitting) -> SittingNotes:
+    """What this visit's reading said of the session, or what its reader says when asked now."""
+    said = job.services.closed.pop(session.id, None)
+    if said is not None and said.last == sitting.lines[-1].turn.id:
+        return replace(said.notes, cost=None, dropped={})
+    plain, reader = job.services.plain, job.services.reader(job.cursor.attempts)
+    if reader is not plain and plain.small_talk(sitting.lines):
+        return SittingNotes()
+    notes = await reader.close(sitting)
+    job.services.meter.asked(job.services.tenant, notes.cost)
+    if reader is not plain and not supports(notes.summary, scene.ground_of(sitting)):
+        return replace(await plain.close(sitting), cost=notes.cost, dropped={**notes.dropped, "reader": 1})
+    return notes
+
+
+def _summary(
+    previous: Summary | None,
+    notes: SittingNotes,
+    ground: Ground,
+    sitting: Sitting,
+    *,
+    session: Session,
+    turns: Sequence[StoredTurn],
+) -> Summary | None:
+    told_of, mattered = supports(notes.summary, ground), supports(notes.mattered, ground)
+    if not told_of and not mattered:
+        return None
+    ids = {turn.id for turn in turns}
+    opened = [loop for loop in sitting.loops if loop.status == "open" and ids & set(loop.sources)]
+    lane: dict[LaneSection, list[Support]] = {
+        name: list(supports(entries, ground)) for name, entries in notes.lane.items()
+    }
+    detail: dict[str, Json] = {
+        "one_liner": (told_of or mattered)[0].text,
+        "what_mattered": [one.text for one in mattered],
+        "open_loops": [loop.text for loop in opened if loop.kind not in ("promise", "commitment")],
+        "commitments": [
+            f"{_owner(loop, sitting)}: {loop.text}" for loop in opened if loop.kind in ("promise", "commitment")
+        ],
+        "people": list[Json](_people(sitting)),
+        "tone": _tone(notes, ground),
+    }
+    if notes.method == "model" and any(lane.values()):
+        detail["lane"] = {name: [one.text for one in entries] for name, entries in lane.items() if entries}
+    sentences = dict.fromkeys((*told_of, *mattered, *(one for entries in lane.values() for one in entries)))
+    key = keys.session(session.id)
+    made = version(
+        previous,
+        kind="session",
+        key=key,
+        sentences=tuple(sentences),
+        turns=turns,
+        method=notes.method,
+        text=told(told_of or mattered[:2]),
+        detail=detail,
+    )
+    return replace(
+        made,
+        persona=session.persona,
+        session=session.id,
+        messages=len(turns),
+        first=turns[0].place,
+        last=turns[-1].place,
+    )
+
+
+def _owner(loop: Loop, sitting: Sitting) -> str:
+    return sitting.scene.user if loop.owner == "user" else sitting.scene.persona
+
+
+def _people(sitting: Sitting) -> list[str]:
+    """Those known by name of whom the session spoke."""
+    said = Ground(lines=sitting.lines, zone=sitting.scene.zone, now=sitting.scene.now)
+    return [e.label for e in sitting.scene.people if e.type in ("person", "animal") and said.named(e.label)][:20]
+
+
+def _tone(notes: SittingNotes, ground: Ground) -> str:
+    tone = " ".join(notes.tone.split())[:40]
+    return tone if tone and ground.refused(tone) is None else ""
+
+
+def _thoughts(job: Job[Services], sitting: Sitting, notes: SittingNotes, ground: Ground) -> list[Thought]:
+    """What the persona keeps thinking: in the words of a model, or where a plain sentence can be made of a promise."""
+    loops = {loop.id: loop for loop in sitting.loops if loop.status == "open"}
+    if notes.method == "model":
+        return [
+            thought(loops[one.ref], one.text, now=job.now)
+            for one in notes.thoughts
+            if one.ref in loops and one.text.strip() and ground.refused(one.text) is None
+        ]
+    return [made for loop in loops.values() if (made := derived(loop, now=job.now, zone=job.view.zone)) is not None]
+
+
+def _episode(session: Session, summary: Summary, notes: SittingNotes, turns: tuple[StoredTurn, ...]) -> Episode:
     return Episode(
         id=derived_id("episode", session.id),
-        text=digest.text,
+        text=summary.text,
         persona=session.persona,
         origin="assistant",
-        sources=tuple(dict.fromkeys(source for sentence in digest.sentences for source in sentence.sources)),
+        sources=summary.sources,
+        quotes=tuple(quote for sentence in summary.sentences for quote in sentence.quotes)[:6],
         at=turns[-1].at,
         session=session.id,
-        outcome=digest.outcome,
-        tone=digest.tone,
-        topics=digest.topics,
+        outcome=notes.outcome or "SUCCESS",
+        tone=str(summary.detail.get("tone") or ""),
+        topics=notes.topics,
     )
 
 
-def _effect(job: Job[Services], session: Session, *made: Record) -> Effect:
+def _effect(job: Job[Services], session: Session, *made: Record, notes: SittingNotes | None = None) -> Effect:
     still = RecordsById(ids=(session.id,))
     there = again.before(record.id for record in made if record.noun in ("thought", "episode"))
     before = RecordsById(ids=tuple(record.id for record in made if record.noun == "summary"))
     check = TurnsById(ids=tuple(dict.fromkeys(source for record in made for source in record.sources)))
+    spent = cost.asked_for(job.now)
 
     def decide(answers: Answers) -> Change:
         """Closes the session unless it was closed or went on meanwhile; a thought that was thought stays as it is."""
@@ -102,9 +189,16 @@ def _effect(job: Job[Services], session: Session, *made: Record) -> Effect:
                 unless_forgotten(record, check, answers, before)
             if isinstance(record, Episode) or not again.stands(record, earlier):
                 records.append(again.following(record, earlier))
-        return Change(records=tuple(nouns.indexed(r, index=job.services.indexer, now=job.now) for r in records))
+        counted = (
+            cost.added(answers[spent], step=NAME, now=job.now, cost=notes.cost, kept={}, dropped=notes.dropped)
+            if notes is not None
+            else ()
+        )
+        return Change(
+            records=tuple(nouns.indexed(r, index=job.services.indexer, now=job.now) for r in records), notes=counted
+        )
 
-    return Effect(position=job.view.head, queries=(still, there, check, before), decide=decide)
+    return Effect(position=job.view.head, queries=(still, there, check, before, spent), decide=decide)
 
 
 STEP: Step[Services] = Step(name=NAME, due=due, run=run)

@@ -1,91 +1,290 @@
-"""What becomes of what was found: stored, merged, refined, ended, held back or left out. Pure.
+"""What becomes of facts that were noted: stored, said again, sharper, ended, held back or left out. Pure.
 
-A statement is stored when it is new, stated by the one it is about, important enough and safe. Said again, it reinforces the
-memory that is there; more exactly, it refines it; to the contrary, it ends it: the old memory keeps its words and gets an
-end to its validity, the new one begins there. Nothing is ever deleted here, and a pinned memory is never ended. A turn that
-is read again changes nothing that it has stated before, whatever became of that since.
+A fact is stored when it is new, stated or confirmed by whom it is about, important enough and safe. A reader that names a
+known memory decides what the fact does to it, however it is worded; without such a name only a typed fact that is sure ends
+another, and only what says nearly the same is merged. Ended is not deleted: the old memory keeps its words and gets an end to
+its validity. A pinned memory is never ended, nothing is ended in jest, and what a person rejected does not come back from
+the same turns.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from hitherto.ids import derived_id
-from hitherto.learn.candidates import Candidate
 from hitherto.learn.folding import fold_of, taken_out
-from hitherto.learn.supersede import Relation, Statement, Stems, relation
+from hitherto.learn.notes import FactKind, FactNote
+from hitherto.learn.verify import folded
 from hitherto.safety.quarantine import quarantine
 from hitherto.safety.secrets import find_secrets
-from hitherto.types import Memory, StoredTurn
+from hitherto.text.names import memory_key, slug
+from hitherto.types import Category, EntityType, FactType, Memory, MemoryType, Origin, Quote, StoredTurn
 
-LEAST_CONFIDENCE = 0.5
-LEAST_IMPORTANCE = 1
-GROWTH = ((10, 3), (3, 2))
+LEAST_IMPORTANCE: Final = 1
+GROWTH: Final = ((10, 3), (3, 2))
 """How often a thing must be said to count as this important."""
+QUOTES: Final = 6
+"""How many quotes a record keeps, the newest."""
+REJECTED: Final = "rejected"
+WRONG: Final = "never was so"
+NEAR: Final = 0.75
+"""Two facts about the same say the same when they share this much of their words."""
+_JEST: Final = re.compile(
+    r"\b(?:jk|j/k|lol jk|just kidding|kidding|joking|just joking|broma|scherz|spaß)\b|/s\b", re.IGNORECASE
+)
+_SINGLE: Final = frozenset(
+    ("name", "home", "employer", "occupation", "age", "birthday", "status", "email", "phone", "diet")
+)
+_CATEGORY: Final[Mapping[FactKind, Category]] = {"event": "EVENT", "preference": "PREFERENCE", "relationship": "PERSON"}
+_TYPES: Final[Mapping[FactKind, FactType]] = {
+    "preference": "preference", "relationship": "relationship", "habit": "habit", "friction": "friction",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learnt:
-    """A candidate and the turn that states it."""
+class Noted:
+    """A fact with verified quotes, the turns they stand in, and the references of whom and what it is about."""
 
-    candidate: Candidate
-    turn: StoredTurn
+    note: FactNote
+    turns: tuple[StoredTurn, ...]
+    refs: tuple[str, ...] = ()
+    label: str = ""
+    entity_type: EntityType = "person"
+    nth: int = 0
+    """Which of several facts with the same first quote."""
+
+    @property
+    def last(self) -> StoredTurn:
+        return max(self.turns, key=lambda turn: turn.place)
+
+    @property
+    def id(self) -> str:
+        """The same words in the same turn are the same memory, however often they are read."""
+        first = self.note.quotes[0]
+        nth = (str(self.nth),) if self.nth else ()
+        return derived_id("memory", first.turn, folded(first.words), *nth)
 
 
-def decide(learnt: Iterable[Learnt], known: Sequence[Memory], *, stems: Stems, now: datetime) -> tuple[Memory, ...]:
-    """The memories to write, each a new one or the next version of a known one."""
-    laid_by = [memory for memory in known if memory.status != "ACTIVE"]
-    held: dict[str, Memory] = {memory.id: memory for memory in known if memory.status == "ACTIVE" or fold_of(memory)}
-    changed: dict[str, Memory] = {}
-    for one in learnt:
-        if any(_stated(memory, one, stems=stems) for memory in laid_by):
+@dataclass(slots=True)
+class Decided:
+    """The memories to write, each a new one or the next version of a known one, and what was left out, by reason."""
+
+    memories: dict[str, Memory] = field(default_factory=dict[str, Memory])
+    kept: Counter[str] = field(default_factory=Counter[str])
+    dropped: Counter[str] = field(default_factory=Counter[str])
+
+
+def decide(noted: Iterable[Noted], known: Sequence[Memory], *, persona: str | None) -> Decided:
+    """`known` are the memories that notes may refer to or repeat, and all, of whatever status, that rest on these turns."""
+    made = Decided()
+    held = {memory.id: memory for memory in known}
+    for one in noted:
+        outcome = _outcome(one, held, persona=persona)
+        if isinstance(outcome, str):
+            made.dropped[outcome] += 1
             continue
-        for memory in _outcome(one, held, stems=stems, now=now):
-            changed[memory.id] = memory
-            if memory.status == "ACTIVE":
-                held[memory.id] = memory
-    return tuple(changed.values())
+        made.kept[one.note.op] += 1
+        for memory in outcome:
+            made.memories[memory.id] = held[memory.id] = memory
+    return made
 
 
-def _outcome(one: Learnt, held: Mapping[str, Memory], *, stems: Stems, now: datetime) -> tuple[Memory, ...]:
-    candidate, turn = one.candidate, one.turn
-    if not worth_keeping(one):
-        return ()
-    reason = quarantine(candidate.text, turn.origin)
+def _outcome(one: Noted, held: Mapping[str, Memory], *, persona: str | None) -> tuple[Memory, ...] | str:
+    """The memories that a fact writes, or why it writes none."""
+    note = one.note
+    refused = unfit(one)
+    if refused is not None:
+        return refused
+    named = held.get(note.ref or "")
+    if named is not None and named.persona not in (None, persona):
+        named = None
+    if named is None:
+        return "unknown" if note.op in ("over", "same") and not note.text else _begun(one, held, persona=persona)
+    alone, *fold = _by_itself(named, held)
+    match note.op:
+        case "same":
+            return (*fold, reinforced(alone, one))
+        case "sharper":
+            return (*fold, _sharper(alone, one)) if note.text else (*fold, reinforced(alone, one))
+        case "new":
+            return _begun(one, held, persona=persona)
+        case "changed" | "over" | "wrong":
+            return _ended(one, alone, fold, held, persona=persona)
+
+
+def _ended(
+    one: Noted, named: Memory, fold: Sequence[Memory], held: Mapping[str, Memory], *, persona: str | None
+) -> tuple[Memory, ...] | str:
+    """What a reader says is no longer so, or never was; with what is so instead."""
+    note = one.note
+    if any(_JEST.search(turn.text) for turn in one.turns):
+        return "joke"
+    if named.subject == "user" and not _stated(one):
+        return "unstated"
+    ends: tuple[Memory, ...] = ()
+    if not named.pinned:
+        gone = (
+            replace(named, status="ARCHIVED", reason=WRONG)
+            if note.op == "wrong"
+            else replace(named, valid_to=one.last.at)
+        )
+        ends = (*fold, gone)
+    if not note.text:
+        return ends or "pinned"
+    began = _begun(
+        one, {name: m for name, m in held.items() if name != named.id}, persona=persona, since=note.op == "changed"
+    )
+    return (*ends, *began) if not isinstance(began, str) else (ends or began)
+
+
+def _begun(
+    one: Noted, held: Mapping[str, Memory], *, persona: str | None, since: bool = False
+) -> tuple[Memory, ...] | str:
+    """A new memory, unless it was known, rejected, or made of these words before."""
+    if any(_taken_away(memory, one) for memory in held.values()):
+        return "rejected"
+    scope = _scope(one, persona)
+    live = [m for m in held.values() if _live(m, one) and m.persona in (scope, None) and m.subject == one.note.subject]
+    twin = next((m for m in live if m.id == one.id or _says_the_same(m, one)), None)
+    if twin is not None:
+        alone, *fold = _by_itself(twin, held)
+        return (*fold, _sharper(alone, one) if _fuller(alone, one) else reinforced(alone, one))
+    fresh = _memory(one, persona=scope)
+    reason = quarantine(one.note.text, one.last.origin)
     if reason is not None:
-        return (replace(_memory(one, now=now), status="QUARANTINED", standing=False, reason=reason.kind),)
-    same = [m for m in held.values() if _comparable(m, one) and (m.valid_to is None or m.valid_to > turn.at)]
-    ended: list[Memory] = []
-    for old in same:
-        how = _relation(one, old, stems=stems)
-        if how == "apart" or (how == "replaces" and (old.pinned or not _same_thing(old, one))):
-            continue
-        alone, *fold = _by_itself(old, held)
-        match how:
-            case "duplicate":
-                return (*fold, reinforced(alone, turn))
-            case "refines":
-                return (*fold, _refined(alone, one))
-            case "replaces":
-                ended += [*fold, replace(alone, valid_to=turn.at)]
-    begins = _memory(one, now=now)
-    return (*ended, replace(begins, valid_from=turn.at) if ended else begins)
+        return (replace(fresh, status="QUARANTINED", standing=False, reason=reason.kind),)
+    contrary = [m for m in live if _other_value(m, one) and not m.pinned]
+    if contrary or since:
+        fresh = replace(fresh, valid_from=fresh.valid_from or one.last.at)
+    return (*(replace(m, valid_to=one.last.at) for m in contrary), fresh)
 
 
-def _relation(one: Learnt, old: Memory, *, stems: Stems) -> Relation:
-    """What a statement does to an earlier one; one that its own turn has made already is only said again."""
-    candidate = one.candidate
-    if old.id == memory_id(one.turn, candidate):
-        return "duplicate"
-    new = Statement(text=candidate.text, attribute=candidate.attribute, value=candidate.value)
-    return relation(new, Statement(text=old.text, attribute=old.attribute, value=old.value), stems=stems)
+def unfit(one: Noted) -> str | None:
+    """Why a fact is not for keeping, whatever is known."""
+    note = one.note
+    if note.op != "same" and note.op != "over" and not note.ref and not note.text.strip():
+        return "empty"
+    if note.text and find_secrets(note.text):
+        return "secret"
+    if not note.ref and note.importance < LEAST_IMPORTANCE:
+        return "trivial"
+    return None if _stated(one) else "unstated"
 
 
-def _stated(memory: Memory, one: Learnt, *, stems: Stems) -> bool:
-    """Whether this turn has said so before, and it was archived or held back since."""
-    if one.turn.id not in memory.sources or not _comparable(memory, one):
-        return memory.id == memory_id(one.turn, one.candidate)
-    return _relation(one, memory, stems=stems) == "duplicate"
+def _stated(one: Noted) -> bool:
+    """A fact of the user needs words of the user's side, be it a "yes"; what the persona tells of itself its own."""
+    side = "user" if one.note.subject == "user" else "assistant"
+    return any(turn.role == side for turn in one.turns)
+
+
+def reinforced(memory: Memory, one: Noted) -> Memory:
+    """Said again: its count, sources and quotes grow, and with them its importance. The same turn counts once."""
+    fresh = tuple(turn.id for turn in one.turns if turn.id not in memory.sources)
+    quotes = joined(memory.quotes, one.note.quotes)
+    if not fresh:
+        return memory
+    mentions = memory.mentions + 1
+    grown = next((level for count, level in GROWTH if mentions >= count), 0)
+    return replace(
+        memory,
+        mentions=mentions,
+        sources=(*memory.sources, *fresh),
+        quotes=quotes,
+        importance=max(memory.importance, grown),
+        standing=memory.standing or one.note.standing,
+    )
+
+
+def _sharper(memory: Memory, one: Noted) -> Memory:
+    again = reinforced(memory, one)
+    if memory.pinned and memory.source != "shadow_extraction":
+        return again  # a person's own words stay
+    note = one.note
+    return replace(
+        again,
+        text=note.text or memory.text,
+        value=note.value or memory.value,
+        entities=tuple(dict.fromkeys((*memory.entities, *one.refs))),
+        importance=max(again.importance, note.importance),
+        standing=memory.standing or note.standing,
+        valid_from=note.valid_from or memory.valid_from,
+        valid_to=note.valid_to or memory.valid_to,
+    )
+
+
+def joined(quotes: Sequence[Quote], more: Sequence[Quote]) -> tuple[Quote, ...]:
+    return tuple(dict.fromkeys((*quotes, *more)))[-QUOTES:]
+
+
+def _live(memory: Memory, one: Noted) -> bool:
+    if memory.source == "curated_fold" or (memory.status != "ACTIVE" and fold_of(memory) is None):
+        return False
+    return memory.valid_to is None or memory.valid_to > one.last.at
+
+
+def _taken_away(memory: Memory, one: Noted) -> bool:
+    """Whether these words of these turns made a memory that somebody, or the curator, has laid aside since."""
+    if memory.status == "ACTIVE" or fold_of(memory) is not None or not _rests_on(memory, one):
+        return False
+    if memory.id == one.id or _overlap(memory.text, one.note.text) >= NEAR:
+        return True
+    return any(_shared(quote, other) for quote in memory.quotes for other in one.note.quotes)
+
+
+def _rests_on(memory: Memory, one: Noted) -> bool:
+    return any(turn.id in memory.sources for turn in one.turns)
+
+
+def _shared(quote: Quote, other: Quote) -> bool:
+    """Whether two quotes are, for the most part, the same words of the same turn."""
+    if quote.turn != other.turn:
+        return False
+    one, two = set(folded(quote.words).split()), set(folded(other.words).split())
+    return bool(one and two) and len(one & two) * 2 > min(len(one), len(two))
+
+
+def _says_the_same(memory: Memory, one: Noted) -> bool:
+    if memory.standing != one.note.standing and not set(memory.entities) & set(one.refs):
+        return False
+    if one.refs and memory.entities and one.refs[0] != memory.entities[0]:
+        return False
+    note = one.note
+    if note.attribute and note.value and memory.attribute == slug(note.attribute):
+        return folded(memory.value) == folded(note.value) and _negated(memory.text) == _negated(note.text)
+    if _numbers(memory.text) != _numbers(one.note.text) or _negated(memory.text) != _negated(one.note.text):
+        return folded(memory.text) == folded(one.note.text)
+    return _overlap(memory.text, one.note.text) >= NEAR
+
+
+def _fuller(memory: Memory, one: Noted) -> bool:
+    """Whether the new wording holds all words of the old one and more."""
+    old, new = set(folded(memory.text).split()), set(folded(one.note.text).split())
+    return old < new
+
+
+def _overlap(text: str, other: str) -> float:
+    one, two = set(folded(text).split()), set(folded(other).split())
+    return len(one & two) / len(one | two) if one or two else 1.0
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\d+", text))
+
+
+def _negated(text: str) -> bool:
+    return re.search(r"\b(?:not|no|never|\w+n['’]t|nicht|kein\w*|nunca|ya no)\b", text, re.IGNORECASE) is not None
+
+
+def _other_value(memory: Memory, one: Noted) -> bool:
+    """Another value of something that a person has one of at a time."""
+    note = one.note
+    if not note.sure or not note.attribute or slug(note.attribute) not in _SINGLE or not note.value:
+        return False
+    if memory.attribute != slug(note.attribute) or not memory.value or memory.entities[:1] != one.refs[:1]:
+        return False
+    return folded(memory.value) != folded(note.value)
 
 
 def _by_itself(memory: Memory, held: Mapping[str, Memory]) -> list[Memory]:
@@ -94,91 +293,47 @@ def _by_itself(memory: Memory, held: Mapping[str, Memory]) -> list[Memory]:
     return taken_out(memory, held.get(fold)) if fold else [memory]
 
 
-def _same_thing(memory: Memory, one: Learnt) -> bool:
-    """Only a statement under the whole key of another may end it; anything less sure stands beside it."""
-    return memory.key is not None and memory.key == one.candidate.key
-
-
-def worth_keeping(one: Learnt) -> bool:
-    """Stated by the one it is about, sure and important enough, and free of secrets."""
-    candidate, turn = one.candidate, one.turn
-    if candidate.subject == "user" and turn.role != "user":
-        return False
-    if candidate.confidence < LEAST_CONFIDENCE or candidate.importance < LEAST_IMPORTANCE:
-        return False
-    return not find_secrets(candidate.text)
-
-
-def reinforced(memory: Memory, turn: StoredTurn) -> Memory:
-    """Said again: its count and sources grow, and with them its importance. The same turn counts once."""
-    if turn.id in memory.sources:
-        return memory
-    mentions = memory.mentions + 1
-    grown = next((level for count, level in GROWTH if mentions >= count), 0)
-    return replace(
-        memory,
-        mentions=mentions,
-        sources=(*memory.sources, turn.id),
-        importance=max(memory.importance, grown),
-    )
-
-
-def _comparable(memory: Memory, one: Learnt) -> bool:
-    """Only what is about the same thing, for the same readers, can say the same or the contrary."""
-    candidate = one.candidate
-    if memory.subject != candidate.subject or memory.persona != _scope(one):
-        return False
-    if memory.standing != candidate.standing:
-        return False
-    if memory.key == candidate.key:
-        return True
-    return bool(set(memory.entities) & set(candidate.entities)) and memory.attribute == candidate.attribute
-
-
-def _refined(old: Memory, one: Learnt) -> Memory:
-    candidate = one.candidate
-    return replace(
-        reinforced(old, one.turn),
-        text=candidate.text,
-        value=candidate.value or old.value,
-        entities=tuple(dict.fromkeys((*old.entities, *candidate.entities))),
-        importance=max(old.importance, candidate.importance),
-        confidence=max(old.confidence, candidate.confidence),
-    )
-
-
-def memory_id(turn: StoredTurn, candidate: Candidate) -> str:
-    """The same turn stating the same thing is the same memory, however often it is read."""
-    return derived_id("memory", turn.id, candidate.key, candidate.text)
-
-
-def _scope(one: Learnt) -> str | None:
+def _scope(one: Noted, persona: str | None) -> str | None:
     """What the persona says of itself is its own, and so is what it was told in confidence; other facts are everybody's."""
-    return one.turn.persona if one.candidate.subject == "persona" or one.candidate.private else None
+    return persona if one.note.subject == "persona" or one.note.private else None
 
 
-def _memory(one: Learnt, *, now: datetime) -> Memory:
-    candidate, turn = one.candidate, one.turn
+def _memory(one: Noted, *, persona: str | None) -> Memory:
+    note = one.note
+    origin: Origin = (
+        one.last.origin
+        if note.subject == "persona"
+        else next((turn.origin for turn in reversed(one.turns) if turn.role == "user"), one.last.origin)
+    )
+    refs = one.refs or (f"person:{note.subject}",)
+    of_self = refs[0] in ("person:user", "person:persona")
+    kinds: dict[EntityType, MemoryType] = {"person": "PEOPLE", "animal": "PEOPLE", "project": "PROJECT"}
+    fact_type = _TYPES.get(note.kind, "fact")
+    attribute = slug(note.attribute or note.text)[:80]
+    type_ = "PROFILE" if of_self else kinds.get(one.entity_type, "PROFILE")
+    others: dict[EntityType, Category] = {"person": "PERSON", "animal": "PERSON", "place": "PLACE"}
     return Memory(
-        id=memory_id(turn, candidate),
-        text=candidate.text,
-        persona=_scope(one),
-        key=candidate.key,
-        origin=turn.origin,
-        sources=(turn.id,),
-        entities=candidate.entities,
-        at=turn.at,
-        valid_from=candidate.time.start if candidate.time and candidate.category != "EVENT" else None,
-        type=candidate.type,
-        category=candidate.category,
-        entity_label=candidate.label or None,
-        entity_type=candidate.entity_type,
-        fact_type=candidate.fact_type,
-        attribute=candidate.attribute,
-        value=candidate.value,
-        importance=candidate.importance,
-        confidence=candidate.confidence,
+        id=one.id,
+        text=note.text.strip(),
+        persona=persona,
+        key=memory_key(type_, entity_type=one.entity_type, entity=refs[0], fact_type=fact_type, attribute=attribute),
+        origin=origin,
+        sources=tuple(dict.fromkeys(turn.id for turn in one.turns)),
+        quotes=note.quotes[-QUOTES:],
+        entities=refs,
+        at=one.last.at,
+        valid_from=note.valid_from,
+        valid_to=note.valid_to,
+        type=type_,
+        category=_CATEGORY.get(note.kind) or ("BIOGRAPHY" if of_self else others.get(one.entity_type, "BIOGRAPHY")),
+        entity_label=one.label or None,
+        entity_type=one.entity_type,
+        fact_type=fact_type,
+        attribute=attribute,
+        value=note.value.strip(),
+        importance=min(max(note.importance, 1), 3),
+        confidence=0.9 if note.sure or not note.attribute else 0.7,
         source="shadow_extraction",
-        subject=candidate.subject,
-        standing=candidate.standing,
+        subject=note.subject,
+        standing=note.standing,
     )

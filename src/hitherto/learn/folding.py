@@ -53,7 +53,9 @@ def _groups(memories: Sequence[Memory]) -> list[list[Memory]]:
 def _plain(memory: Memory) -> bool:
     if memory.pinned or memory.standing or memory.importance >= 3 or memory.valid_to is not None:
         return False
-    return bool(memory.entities) and memory.source == "shadow_extraction" and memory.category != "EVENT"
+    return (
+        bool(memory.entities and memory.value) and memory.source == "shadow_extraction" and memory.category != "EVENT"
+    )
 
 
 def _place(memory: Memory) -> tuple[str, ...]:

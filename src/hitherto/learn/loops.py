@@ -1,107 +1,238 @@
-"""The step that closes loops: each new turn is held against what is open with its persona.
+"""What was left open: opened, merged, moved and closed by notes, and let go when its day is long past. Pure, but for the
+step that lets go.
 
-The one who owes a loop closes it, by words or by meaning; an answer closes the question that the turn before brought up. A
-loop that waited for its day and was let go long after is marked as expired, so that it neither shows nor counts as done.
+An open thread that nobody would still mention is worse than none. So one that waits for a day is missed when that day has
+passed without a word, after a grace that depends on its kind, and one without a day expires when nobody comes back to it.
 What the persona thought about a loop goes when the loop does.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Final
 
-from hitherto.learn.closing import OpenLoop, closing
+from hitherto.ids import derived_id
+from hitherto.learn.decide import joined
+from hitherto.learn.notes import LoopNote
 from hitherto.learn.services import Services
 from hitherto.learn.thoughts import thought_id
+from hitherto.learn.verify import folded
+from hitherto.safety.quarantine import quarantine
+from hitherto.safety.secrets import find_secrets
 from hitherto.store import records as nouns
-from hitherto.store.protocol import Answers, Change, RecordList, TurnList, TurnsById, Window
-from hitherto.types import Loop, StoredTurn
+from hitherto.store.protocol import Answers, Change, RecordList
+from hitherto.types import Loop, LoopKind, LoopStatus, StoredTurn
 from hitherto.work.cursors import Effect
 from hitherto.work.overview import Overview
 from hitherto.work.worker import Job, Step
 
 NAME = "loops"
-BATCH = 40
 OPEN = 500
-EXPIRES = timedelta(days=60)
-"""How long a loop is kept open when nobody comes back to it."""
+LATE: Final = timedelta(hours=36)
+"""After so long a reader is told that a loop's day has passed."""
+GRACE: Final[Mapping[LoopKind, timedelta]] = {
+    "promise": timedelta(days=21),
+    "commitment": timedelta(days=10),
+    "question": timedelta(days=10),
+    "topic": timedelta(days=10),
+    "habit": timedelta(days=45),
+    "friction": timedelta(days=30),
+}
+"""How long after its day a loop is still worth a word."""
+PATIENCE: Final[Mapping[LoopKind, timedelta]] = {
+    "promise": timedelta(days=60),
+    "commitment": timedelta(days=45),
+    "question": timedelta(days=21),
+    "topic": timedelta(days=30),
+    "habit": timedelta(days=60),
+    "friction": timedelta(days=45),
+}
+"""How long a loop without a day waits for somebody to come back to it."""
+_ENDS: Final[Mapping[str, LoopStatus]] = {"done": "done", "missed": "not_done", "dropped": "dropped"}
+_ALIKE: Final = 0.6
+_ALIKE_SAME_DAY: Final = 0.4
+
+
+def overdue(loop: Loop, now: datetime) -> bool:
+    """Whether a loop's day has passed, so that a reader may let it go without a word."""
+    return loop.due is not None and loop.kind != "habit" and now - loop.due > LATE
+
+
+def let_go(loop: Loop, now: datetime) -> Loop | None:
+    """The loop as it ends when its time is over, or None while it is worth a word."""
+    if loop.due is not None:
+        waited = now - max(loop.at, loop.due)
+        if waited <= GRACE[loop.kind]:
+            return None
+        ends: LoopStatus = "expired" if loop.kind in ("habit", "friction") else "not_done"
+        return replace(loop, status=ends)
+    return replace(loop, status="expired") if now - loop.at > PATIENCE[loop.kind] else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """A note on a loop with verified quotes and the turns they stand in."""
+
+    note: LoopNote
+    turns: tuple[StoredTurn, ...]
+
+    @property
+    def id(self) -> str:
+        first = self.note.quotes[0]
+        return derived_id("loop", first.turn, folded(first.words), self.note.kind)
+
+
+@dataclass(slots=True)
+class Settled:
+    """The loops to write, and what was left out, by reason."""
+
+    loops: dict[str, Loop] = field(default_factory=dict[str, Loop])
+    kept: Counter[str] = field(default_factory=Counter[str])
+    dropped: Counter[str] = field(default_factory=Counter[str])
+
+
+def settle(heard: Iterable[Heard], known: Sequence[Loop], *, persona: str | None, now: datetime) -> Settled:
+    """`known` are the persona's open loops, and all, of whatever status, that rest on these turns."""
+    made = Settled()
+    held = {loop.id: loop for loop in known}
+    for one in heard:
+        outcome = _outcome(one, held, persona=persona, now=now)
+        if isinstance(outcome, str):
+            made.dropped[outcome] += 1
+            continue
+        made.kept[one.note.op] += 1
+        made.loops[outcome.id] = held[outcome.id] = outcome
+    return made
+
+
+def _outcome(one: Heard, held: Mapping[str, Loop], *, persona: str | None, now: datetime) -> Loop | str:
+    note = one.note
+    if note.text and find_secrets(note.text):
+        return "secret"
+    if note.text and quarantine(note.text, "assistant") is not None:
+        return "order"
+    named = held.get(note.ref or "")
+    if named is not None and (named.persona != persona or named.status != "open"):
+        return "closed" if named.persona == persona else "unknown"
+    if note.op in _ENDS:
+        return _closed(one, named, now=now)
+    if named is not None and note.op in ("same", "moved", "open"):
+        return _moved(one, named)
+    if note.op not in ("open", "moved") or not note.text.strip():
+        return "unknown"
+    return _opened(one, held, persona=persona)
+
+
+def _closed(one: Heard, named: Loop | None, *, now: datetime) -> Loop | str:
+    if named is None:
+        return "unknown"
+    if not one.turns and not overdue(named, now):
+        return "quote"
+    by = one.turns[-1].id if one.turns else None
+    return replace(_said_again(named, one), status=_ENDS[one.note.op], closed_by=by)
+
+
+def _moved(one: Heard, named: Loop) -> Loop | str:
+    note = one.note
+    if not one.turns:
+        return "quote"
+    again = _said_again(named, one)
+    if note.op == "same":
+        return again
+    return replace(again, due=note.due or named.due, text=note.text.strip() or named.text)
+
+
+def _opened(one: Heard, held: Mapping[str, Loop], *, persona: str | None) -> Loop | str:
+    if not one.turns:
+        return "quote"
+    note = one.note
+    if any(_taken_away(loop, one) for loop in held.values()):
+        return "rejected"
+    open_ones = [loop for loop in held.values() if loop.status == "open" and loop.persona == persona]
+    twin = next((loop for loop in open_ones if loop.id == one.id or _same_matter(loop, note)), None)
+    if twin is not None:
+        return replace(_said_again(twin, one), due=note.due or twin.due)
+    last = max(one.turns, key=lambda turn: turn.place)
+    return Loop(
+        id=one.id,
+        text=note.text.strip().rstrip("."),
+        persona=persona,
+        lane=last.lane,
+        origin=last.origin,
+        sources=tuple(dict.fromkeys(turn.id for turn in one.turns)),
+        quotes=note.quotes,
+        at=last.at,
+        due=note.due,
+        kind=note.kind,
+        owner=note.owner,
+    )
+
+
+def _said_again(loop: Loop, one: Heard) -> Loop:
+    fresh = (turn.id for turn in one.turns)
+    return replace(
+        loop,
+        sources=tuple(dict.fromkeys((*loop.sources, *fresh))),
+        quotes=joined(loop.quotes, one.note.quotes),
+    )
+
+
+def _same_matter(loop: Loop, note: LoopNote) -> bool:
+    """Whether a loop is the one that is open already: most of its words, or fewer and the same day."""
+    if loop.owner != note.owner:
+        return False
+    one, two = set(folded(loop.text).split()), set(folded(note.text).split())
+    shared = len(one & two) / len(one | two) if one | two else 0.0
+    same_day = loop.due is not None and note.due is not None and loop.due.date() == note.due.date()
+    return shared >= (_ALIKE_SAME_DAY if same_day else _ALIKE)
+
+
+def _taken_away(loop: Loop, one: Heard) -> bool:
+    """Whether these words opened a loop before that has ended since."""
+    if loop.status == "open":
+        return False
+    return loop.id == one.id or any(
+        quote.turn == other.turn and folded(quote.words) == folded(other.words)
+        for quote in loop.quotes[:1]
+        for other in one.note.quotes[:1]
+    )
+
+
+# --- the step that lets go -----------------------------------------------------------------------------------------------
 
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """Behind the extraction, so that a loop and what closes it may come in one batch."""
+    """Once a day, and behind every turn that was said since."""
     del services
-    newest = view.newest
-    return {NAME: view.now} if newest is not None and newest.place > view.position(NAME) else {}
+    if view.newest is None:
+        return {}
+    return {NAME: view.now} if view.newest.place > view.position(NAME) else {NAME: view.once_a_day(NAME)}
 
 
 async def run(job: Job[Services]) -> Effect:
-    fresh = TurnList(after=job.cursor.position, limit=BATCH)
-    turns = (await job.store.read(fresh))[fresh]
-    if not turns:
-        return Effect(position=job.view.newest.place if job.view.newest else job.cursor.position)
-    spoken = [turn for turn in turns if turn.role in ("user", "assistant") and turn.text.strip()]
-    before = {turn.id: Window(persona=turn.persona, lane=turn.lane, limit=1, before=turn.place) for turn in spoken}
-    earlier = await job.store.read(*before.values())
-    previous = {turn_id: earlier[query][-1] for turn_id, query in before.items() if earlier[query]}
     opened = RecordList(noun="loop", statuses=("open",), limit=OPEN)
-    still = TurnsById(ids=tuple(turn.id for turn in spoken))
     thought = RecordList(noun="thought", statuses=("ACTIVE",), limit=OPEN)
 
-    def decide(answers: Answers) -> Change:
-        live = {turn.id for turn in answers[still]}
-        said = [turn for turn in spoken if turn.id in live]
+    def decided(answers: Answers) -> Change:
         loops = nouns.records(answers[opened], Loop)
-        ended = closed_by(loops, said, previous, services=job.services)
-        ended |= {loop.id: expired for loop in loops if loop.id not in ended and (expired := _expired(loop, job.now))}
-        over = {thought_id(loop_id) for loop_id in ended}
-        gone = tuple(row.id for row in answers[thought] if row.id in over)
+        ended = [gone for loop in loops if (gone := let_go(loop, job.now)) is not None]
+        over = thoughts_of(ended)
+        retired = tuple(row.id for row in answers[thought] if row.id in over)
         return Change(
-            records=tuple(nouns.indexed(loop, index=job.services.indexer, now=job.now) for loop in ended.values()),
-            retire=gone,
-            retired_at=job.now if gone else None,
+            records=tuple(nouns.indexed(loop, index=job.services.indexer, now=job.now) for loop in ended),
+            retire=retired,
+            retired_at=job.now if retired else None,
         )
 
-    return Effect(position=turns[-1].place, queries=(opened, still, thought), decide=decide)
+    position = job.view.newest.place if job.view.newest else job.cursor.position
+    body = {"last_run_at": job.now.isoformat()}
+    return Effect(position=position, queries=(opened, thought), decide=decided, body=body)
 
 
-def closed_by(
-    loops: Sequence[Loop], turns: Sequence[StoredTurn], previous: Mapping[str, StoredTurn], *, services: Services
-) -> dict[str, Loop]:
-    """The loops that these turns end, each by the first turn that does."""
-    ended: dict[str, Loop] = {}
-    for turn in turns:
-        asked = previous.get(turn.id)
-        for loop in loops:
-            if loop.id in ended or turn.id in loop.sources or loop.persona != turn.persona or turn.at < loop.at:
-                continue
-            if not _may_close(loop, turn):
-                continue
-            brought_up = asked is not None and (asked.id in loop.sources or _mentions(asked, loop, services=services))
-            how = closing(
-                OpenLoop(kind=loop.kind, text=loop.text, asked=brought_up),
-                turn.text,
-                stems=services.indexer.stems,
-                similarity=services.similarity,
-            )
-            if how is not None:
-                ended[loop.id] = replace(loop, status=how, closed_by=turn.id, sources=(*loop.sources, turn.id))
-    return ended
-
-
-def _may_close(loop: Loop, turn: StoredTurn) -> bool:
-    """Who owes it keeps it; a question is answered by the other side."""
-    owes = "user" if turn.role == "user" else "persona"
-    return owes == loop.owner
-
-
-def _mentions(turn: StoredTurn, loop: Loop, *, services: Services) -> bool:
-    """Whether a turn brings a loop up: it holds most of the loop's words."""
-    words = set(services.indexer.stems(loop.text))
-    return bool(words) and len(words & set(services.indexer.stems(turn.text))) * 2 > len(words)
-
-
-def _expired(loop: Loop, now: datetime) -> Loop | None:
-    waited_for = max(loop.at, loop.due) if loop.due else loop.at
-    return replace(loop, status="expired") if now - waited_for > EXPIRES else None
+def thoughts_of(ended: Iterable[Loop]) -> frozenset[str]:
+    """The ids of what was thought about loops that ended."""
+    return frozenset(thought_id(loop.id) for loop in ended if loop.status != "open")
 
 
 STEP: Step[Services] = Step(name=NAME, due=due, run=run)

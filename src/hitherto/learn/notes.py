@@ -86,7 +86,7 @@ class Passage:
     rolling: Summary | None = None
     cut: bool = False
     characters: int = 600
-    """How long the rolling summary may be."""
+    """How long the rolling summary may be; 0 when none is wanted."""
     sitting: Sitting | None = None
 
     @property
@@ -166,9 +166,17 @@ class SentenceNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtNote:
+    """What the persona thinks about an open loop (`ref`), in its own voice."""
+
+    ref: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SittingNotes:
     """What a session was: one to three sentences, what mattered, its tone and outcome where something says so; the day so far
-    with its key moments; what is new in the lane's sections."""
+    (empty: as before, and this session) with its key moments; what is new in the lane's sections."""
 
     summary: tuple[SentenceNote, ...] = ()
     mattered: tuple[SentenceNote, ...] = ()
@@ -180,7 +188,9 @@ class SittingNotes:
     lane: Mapping[LaneSection, tuple[SentenceNote, ...]] = field(
         default_factory=dict[LaneSection, tuple[SentenceNote, ...]]
     )
+    thoughts: tuple[ThoughtNote, ...] = ()
     method: Method = "rules"
+    dropped: Mapping[str, int] = field(default_factory=dict[str, int])
     cost: "Cost | None" = None
 
 

@@ -5,7 +5,7 @@ rests on, for turns are read in their order; read again, they would close and en
 ask a model to read a whole life once more.
 """
 
-from hitherto.learn import learn, loops
+from hitherto.learn import extract, loops
 from hitherto.store import records as nouns
 from hitherto.store.protocol import Answers, Change, Cursor, Cursors, Log, Row, UserStore
 from hitherto.types import Memory
@@ -33,7 +33,7 @@ async def resume(store: UserStore) -> None:
 
     def decide(answers: Answers) -> Change:
         known = {cursor.step for cursor in answers[begun]}
-        resumed = (Cursor(step=learn.NAME, position=position), Cursor(step=loops.NAME, position=place))
+        resumed = (Cursor(step=extract.NAME, position=position), Cursor(step=loops.NAME, position=place))
         return Change(cursors=tuple(cursor for cursor in resumed if cursor.position and cursor.step not in known))
 
     await store.write(decide, begun)

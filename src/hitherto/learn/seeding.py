@@ -7,26 +7,22 @@ kept as it stands. A profile is older than anything the user said: it ends only 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hitherto.errors import InvalidInput
 from hitherto.ids import derived_id
-from hitherto.learn import entities
-from hitherto.learn.candidates import Candidate, Said
-from hitherto.learn.decide import Learnt, decide
-from hitherto.learn.rules.extracting import extract
-from hitherto.learn.services import Alike, Finding
+from hitherto.learn.decide import Noted, decide
+from hitherto.learn.notes import FactNote, Line, Passage, PlainReader, Reading, Scene
+from hitherto.learn.people import USER, Alike, Book
 from hitherto.store import records as nouns
-from hitherto.store.protocol import Answers, Change, RecordList, RecordsByEntity, RecordsByKey, UserStore
+from hitherto.store.protocol import Answers, Change, RecordList, RecordsById, UserStore
 from hitherto.store.records import Index
-from hitherto.text.names import slug
-from hitherto.types import Entity, Memory, Record, StoredTurn
+from hitherto.types import Entity, Memory, Quote, Record, StoredTurn
 
 MOST = 1_000
 LONGEST = 500
 KNOWN = 2_000
-SURE = 0.9
 _FILLED_IN = re.compile(r"(?P<name>[A-Za-z][\w -]{0,30}?)\s*[:=]\s*(?P<value>\S.*)")
 _SAID = {"home": "I live in {}", "city": "I live in {}", "location": "I live in {}", "employer": "I work at {}",
          "company": "I work at {}", "job": "I work as {}", "occupation": "I work as {}", "likes": "I like {}",
@@ -35,44 +31,63 @@ _IRREGULAR = {"is": "am", "has": "have", "does": "do", "goes": "go"}
 
 
 async def seed(
-    store: UserStore, facts: Sequence[str], *, zone: str, index: Index, alike: Alike, now: datetime
+    store: UserStore, facts: Sequence[str], *, reader: PlainReader, zone: str, index: Index, alike: Alike, now: datetime
 ) -> tuple[Memory, ...]:
     """Writes what is new in these lines; the memories that were written. The same lines again write nothing."""
-    findings = [_finding(line, zone=zone, now=now) for line in _lines(facts)]
-    candidates = [candidate for finding in findings for candidate in finding.memories]
-    refs = tuple(dict.fromkeys(ref for candidate in candidates for ref in candidate.entities))
+    read = [await _read(line, reader=reader, zone=zone, now=now) for line in _lines(facts)]
     known = RecordList(noun="entity", limit=KNOWN)
-    by_key = RecordsByKey(noun="memory", keys=tuple(dict.fromkeys(candidate.key for candidate in candidates)))
-    by_entity = RecordsByEntity(noun="memory", refs=refs, statuses=("ACTIVE", "QUARANTINED"), limit=KNOWN)
+    listed = RecordList(noun="memory", statuses=("ACTIVE", "QUARANTINED"), limit=KNOWN)
+    ids = RecordsById(ids=tuple(_noted(one, note, ()).id for one in read for note in one.reading.facts))
     written: list[Memory] = []
 
     def decided(answers: Answers) -> Change:
         written.clear()
-        held = {memory.id: memory for memory in nouns.records((*answers[by_key], *answers[by_entity]), Memory)}
-        resolved = entities.resolve(findings, nouns.records(answers[known], Entity), alike=alike, now=now)
-        for finding in resolved.findings:
-            for memory in _new(finding, held, index=index, now=now):
-                held[memory.id] = memory
-                written.append(memory)
-        made: list[Record] = [replace(entity, sources=()) for entity in resolved.entities]
-        return Change(records=tuple(nouns.indexed(one, index=index, now=now) for one in (*made, *written)))
+        held = {memory.id: memory for memory in nouns.records((*answers[listed], *answers[ids]), Memory)}
+        entities = {entity.id: entity for entity in nouns.records(answers[known], Entity)}
+        made: dict[str, Record] = {}
+        for one in read:
+            book = Book(entities.values(), scene=one.scene, turns=[one.turn], alike=alike, now=now)
+            for person in one.reading.people:
+                book.note(person)
+            entities |= {entity.id: entity for entity in book.changed.values()}
+            made |= {entity.id: replace(entity, sources=()) for entity in book.changed.values()}
+            for note in one.reading.facts:
+                refs = tuple(ref for name in note.about if (ref := book.named(name)))
+                for memory in _new(_noted(one, note, refs), held, book=book):
+                    held[memory.id] = memory
+                    written.append(memory)
+        return Change(records=tuple(nouns.indexed(each, index=index, now=now) for each in (*made.values(), *written)))
 
-    await store.write(decided, known, by_key, by_entity)
+    await store.write(decided, known, listed, ids)
     return tuple(written)
 
 
-def _new(finding: Finding, held: dict[str, Memory], *, index: Index, now: datetime) -> Iterator[Memory]:
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A line as a turn of the user's that came by import, and what reading it gave."""
+
+    turn: StoredTurn
+    scene: Scene
+    reading: Reading
+
+
+def _noted(one: _Read, note: FactNote, refs: tuple[str, ...], label: str = "") -> Noted:
+    return Noted(note=note, turns=(one.turn,), refs=tuple(dict.fromkeys((*refs, USER))), label=label)
+
+
+def _new(noted: Noted, held: dict[str, Memory], *, book: Book) -> Iterator[Memory]:
     """What a line adds: nothing if it is known, or if the user has said otherwise."""
-    for candidate in finding.memories:
-        changed = decide(
-            [Learnt(candidate=candidate, turn=finding.turn)], tuple(held.values()), stems=index.stems, now=now
-        )
-        if any(one.id in held and held[one.id].source != "seeded_profile" for one in changed):
-            continue
-        fresh = [one for one in changed if one.id not in held]
-        if fresh:
-            yield from (one for one in changed if one.id in held)
-            yield from (replace(one, source="seeded_profile", origin="import", sources=()) for one in fresh)
+    first = book.of(noted.refs[0])
+    if first is not None:
+        noted = replace(noted, label=first.label, entity_type=first.type)
+    changed = decide([noted], tuple(held.values()), persona=None).memories.values()
+    if any(one.id in held and held[one.id].source != "seeded_profile" for one in changed):
+        return
+    fresh = [one for one in changed if one.id not in held]
+    if fresh:
+        yield from (one for one in changed if one.id in held)
+        seeded = (replace(one, source="seeded_profile", origin="import", sources=(), quotes=()) for one in fresh)
+        yield from seeded
 
 
 def _lines(facts: Sequence[str]) -> list[str]:
@@ -88,14 +103,19 @@ def _lines(facts: Sequence[str]) -> list[str]:
     return lines
 
 
-def _finding(line: str, *, zone: str, now: datetime) -> Finding:
-    turn = _as_turn(line, now=now)
+async def _read(line: str, *, reader: PlainReader, zone: str, now: datetime) -> _Read:
+    scene = Scene(user="the user", persona="the assistant", zone=zone, now=now)
+    plain = _as_turn(line, line, now=now)
     for said in _ways(line):
-        found = extract(Said(text=said, role="user", now=now, zone=zone)).memories
-        if found:
-            return Finding(turn=turn, memories=tuple(replace(one, confidence=SURE) for one in found))
-    plain = Candidate(text=line, entities=("person:user",), attribute=slug(line)[:60], importance=2, confidence=SURE)
-    return Finding(turn=turn, memories=(plain,))
+        turn = _as_turn(line, said, now=now)
+        new = (Line(turn=turn, speaker=scene.user, text=said),)
+        reading = await reader.read(Passage(scene=scene, before=(), new=new, characters=0))
+        facts = tuple(note for note in reading.facts if note.subject == "user" and note.sure)
+        if facts:
+            return _Read(turn, scene, replace(reading, facts=facts))
+    quote = Quote(turn=plain.id, words=line)
+    fact = FactNote(text=line, importance=2, quotes=(quote,))
+    return _Read(plain, scene, Reading(facts=(fact,)))
 
 
 def _ways(line: str) -> Iterator[str]:
@@ -114,10 +134,10 @@ def _ways(line: str) -> Iterator[str]:
     yield f"I'm {ended[0].lower()}{ended[1:]}"
 
 
-def _as_turn(line: str, *, now: datetime) -> StoredTurn:
+def _as_turn(line: str, said: str, *, now: datetime) -> StoredTurn:
     """What decisions are made on: a statement of the user's that came by import, under an id that its words give."""
     return StoredTurn(
-        seq=0, place=0, id=derived_id("seed", line), version=1, role="user", text=line, at=now, recorded_at=now, retired=None,
+        seq=0, place=0, id=derived_id("seed", line), version=1, role="user", text=said, at=now, recorded_at=now, retired=None,
         persona=None, lane=None, conversation=None, speaker=None, reply_to=None, origin="import", parts=(), snapshot=None,
         session="", position=0, number=0, tokens=0, family="",
     )  # fmt: skip

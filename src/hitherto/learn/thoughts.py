@@ -5,55 +5,76 @@ A thought is derived from one loop and named after it, so that it is thought onc
 import re
 from datetime import datetime, timedelta
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from hitherto.ids import derived_id
-from hitherto.learn.rules.sentences import third_person
 from hitherto.store.protocol import Change, RecordsById, UserStore
 from hitherto.types import Loop, Thought
 
 LASTS = timedelta(days=7)
-_TO_ME: Final = (
-    (re.compile(r"\byou're\b", re.IGNORECASE), "they are"),
-    (re.compile(r"\byour\b", re.IGNORECASE), "their"),
-    (re.compile(r"\byou\b", re.IGNORECASE), "them"),
+_PROMISED: Final = re.compile(r"^\W*I(?:['’]ll| will| promise to)\s+(?P<what>[a-z][^.!?;\n]{3,120})", re.IGNORECASE)
+_PLANNED: Final = re.compile(
+    r"^\W*I(?:['’]m going to| am going to| need to| have to| plan to)\s+(?P<what>[a-z][^.!?;\n]{3,120})", re.IGNORECASE
 )
-_CLAUSE: Final = re.compile(r"^(?:I|we|it|that|there|he|she|they|my|the)\b", re.IGNORECASE)
+_UNPLAIN: Final = re.compile(
+    r"\b(?:if|when|what|how|that|whether|as|because|until|so|and|but|or) you\b|\byou['’]|\byourself\b|\bmyself\b"
+    r"|\byou (?:are|were|have|can|will|want|need|do|did|could|should|would|might)\b|\b(?:me|I|we|us|our)\b"
+)
+"""Words by which a clause does not turn into another person's by changing one word."""
+_YOURS: Final = re.compile(r"\byou(?P<r>r?)\b", re.IGNORECASE)
+_SOON: Final = re.compile(
+    r"\b(?:later )?(?:tomorrow|tmrw|tonight|today|this)(?: (?:morning|afternoon|evening|night))?\b"
+    r"(?! (?:week|month|year|one|is))",
+    re.IGNORECASE,
+)
+_MINE: Final = re.compile(r"\bmy\b", re.IGNORECASE)
 
 
 def thought_id(loop_id: str) -> str:
     return derived_id("thought", loop_id)
 
 
-def derived(loop: Loop, *, now: datetime) -> Thought | None:
-    """What the persona thinks of something open: what it promised, what it was going to ask about."""
-    if loop.kind not in ("promise", "commitment"):
-        return None
+def thought(loop: Loop, text: str, *, now: datetime) -> Thought:
     return Thought(
         id=thought_id(loop.id),
-        text=_wording(loop),
+        text=" ".join(text.split()),
         persona=loop.persona,
         sources=loop.sources,
+        quotes=loop.quotes,
         at=now,
         due=max(now, loop.due or now) + LASTS,
     )
+
+
+def derived(loop: Loop, *, now: datetime, zone: str) -> Thought | None:
+    """What the persona thinks of a promise or a plan, close to the words that were said; None where they do not make a plain
+    sentence."""
+    if loop.kind not in ("promise", "commitment"):
+        return None
+    pattern = _PROMISED if loop.owner == "persona" else _PLANNED
+    for quote in loop.quotes:
+        said = pattern.match(quote.words)
+        if said is None or _UNPLAIN.search(said["what"]):
+            continue
+        what = _dated(said["what"].rstrip(" ,"), loop.due, zone=zone)
+        if what is None:
+            continue
+        if loop.owner == "user":
+            told = _MINE.sub("their", what)
+            return thought(loop, f"They were going to {told}. I want to hear how it went.", now=now)
+        told = _YOURS.sub(lambda found: "their" if found["r"] else "them", what)
+        return thought(loop, f"I said I would {told}.", now=now)
+    return None
+
+
+def _dated(what: str, due: datetime | None, *, zone: str) -> str | None:
+    """The clause with a day for "tomorrow", which will be another one when the thought is read."""
+    if _SOON.search(what) is None:
+        return what
+    return _SOON.sub(f"on {due.astimezone(ZoneInfo(zone)):%Y-%m-%d}", what) if due is not None else None
 
 
 async def let_go(store: UserStore, loop: Loop, *, now: datetime) -> None:
     """Ends what was thought about a loop that somebody closed by hand."""
     query = RecordsById(ids=(thought_id(loop.id),))
     await store.write(lambda answers: Change(retire=tuple(row.id for row in answers[query]), retired_at=now), query)
-
-
-def _wording(loop: Loop) -> str:
-    text = loop.text.strip().rstrip(".!")
-    if loop.owner == "persona":
-        for pattern, word in _TO_ME:
-            text = pattern.sub(word, text)
-        return f"I said: {text}." if _CLAUSE.match(text) else f"I said I would {_lowered(text)}."
-    if _CLAUSE.match(text):
-        return f"They told me: {third_person(text)}. I want to hear how it went."
-    return f"They were going to {_lowered(third_person(text))}. I want to hear how it went."
-
-
-def _lowered(text: str) -> str:
-    return text[:1].lower() + text[1:]

@@ -1,17 +1,19 @@
 """The services of the work, put together: with a model where one is configured, by rules otherwise."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from hitherto.ingest.record import Indexer
-from hitherto.learn.candidates import Stems
-from hitherto.learn.llm.asking import Asker
-from hitherto.learn.llm.extractor import ModelExtractor
-from hitherto.learn.llm.summariser import ModelSummariser
-from hitherto.learn.rules.extractor import RuleExtractor
-from hitherto.learn.rules.summariser import RuleSummariser
-from hitherto.learn.services import Alike, Detail, Extractor, Numbers, Receipts, Services, Summariser, Vectors
+from hitherto.learn.cost import Caps, Meter
+from hitherto.learn.notes import Detail, PlainReader, Reader
+from hitherto.learn.people import Alike
+from hitherto.learn.readers.asking import Asker, Limits
+from hitherto.learn.readers.model import ModelReader
+from hitherto.learn.readers.rules import RuleReader
+from hitherto.learn.services import Numbers, Pace, Receipts, Services, Vectors
+
+Stems = Callable[[str], Sequence[str]]
 
 
 class _Summaries(Protocol):
@@ -76,14 +78,13 @@ def numbers(recipe: Recipe) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What reads and summarises for an engine; with a model it is kept, because connecting to one costs time."""
+    """What reads for an engine; a model is kept, because connecting to one costs time."""
 
-    stems: Stems
-    extractor: Extractor
-    summariser: Summariser
-    plain_extractor: RuleExtractor
-    plain_summariser: RuleSummariser
+    plain: PlainReader
+    reader: Reader | None = None
     asker: Asker | None = None
+    pace: Pace = "pause"
+    meter: Meter = field(default_factory=lambda: Meter(Caps()))
 
     async def close(self) -> None:
         """Ends the connections to the model."""
@@ -91,20 +92,21 @@ class Models:
             await self.asker.close()
 
     @classmethod
-    def of(cls, model: object, *, stems: Stems) -> "Models":
+    def of(
+        cls,
+        model: object,
+        *,
+        stems: Stems,
+        seconds: float = 60.0,
+        pace: Pace = "pause",
+        caps: Caps | None = None,
+    ) -> "Models":
         """By this model (or an `Asker` with limits of its own), or by rules where it is None."""
-        reading, summing = RuleExtractor(), RuleSummariser(stems)
+        plain, meter = RuleReader(stems), Meter(caps or Caps())
         if model is None:
-            return cls(stems, reading, summing, reading, summing)
-        asker = model if isinstance(model, Asker) else Asker(model)
-        return cls(
-            stems,
-            ModelExtractor(asker=asker, stems=stems),
-            ModelSummariser(asker=asker, stems=stems, rules=summing),
-            reading,
-            summing,
-            asker,
-        )
+            return cls(plain, pace=pace, meter=meter)
+        asker = model if isinstance(model, Asker) else Asker(model, Limits(seconds=seconds))
+        return cls(plain, ModelReader(asker), asker, pace=pace, meter=meter)
 
 
 def services(
@@ -114,19 +116,21 @@ def services(
     recipe: Recipe,
     alike: Alike,
     personas: Mapping[str, str],
-    similarity: Callable[[str, str], float] | None = None,
     vectors: Vectors | None = None,
     receipts: Receipts | None = None,
+    tenant: str = "",
+    capped: str | None = None,
 ) -> Services:
     return Services(
         indexer=indexer,
-        extractor=models.extractor,
-        summariser=models.summariser,
-        plain_extractor=models.plain_extractor,
-        plain_summariser=models.plain_summariser,
+        plain=models.plain,
+        model=models.reader,
         alike=alike,
+        pace=models.pace,
+        meter=models.meter,
+        tenant=tenant,
+        capped=capped,
         numbers=numbers(recipe),
-        similarity=similarity,
         personas=personas,
         vectors=vectors,
         receipts=receipts,

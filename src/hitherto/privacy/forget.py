@@ -20,8 +20,8 @@ from hitherto.errors import InvalidInput, NotFound
 from hitherto.ids import derived_id
 from hitherto.ingest.record import Indexer
 from hitherto.ingest.validation import optional_name
-from hitherto.learn import learn
-from hitherto.learn.entities import follow
+from hitherto.learn import extract
+from hitherto.learn.people import follow
 from hitherto.privacy.cascade import STAYS, Fall, fall
 from hitherto.store import records as nouns
 from hitherto.store.codec import erased_name
@@ -440,8 +440,8 @@ def _moved(cursors: Sequence[Cursor], lost: Fall) -> tuple[Cursor, ...]:
     steps = {_step(record) for record in lost.gone.values() if isinstance(record, Summary)}
     known = {cursor.step: cursor for cursor in cursors}
     moved = {name: Cursor(step=name) if name in steps else replace(c, error=None) for name, c in known.items()}
-    if lost.again and learn.NAME in known:
-        moved[learn.NAME] = learn.reading_again(moved[learn.NAME], turns=lost.again, back=lost.back)
+    if lost.again and extract.NAME in known:
+        moved[extract.NAME] = extract.reading_again(moved[extract.NAME], turns=lost.again, back=lost.back)
     return tuple(moved.values())
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 Mood = Literal["well", "429", "500", "503", "prose", "half", "html", "empty", "huge", "foreign", "hang", "drop"]
 BAD: tuple[Mood, ...] = ("429", "500", "503", "prose", "half", "html", "empty", "huge", "foreign", "hang", "drop")
-_FRESH = re.compile(r"^(\d+)\. NEW \w+ \([^)]*\): I love (\w+)\.$", re.MULTILINE)
+_FRESH = re.compile(r"^(\d+) [\w ]+ \([^)]*\): I love (\w+)\.$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -66,26 +66,19 @@ class Provider:
             case "prose":
                 return _http("200", _completion("Sure! Here is what I remember: you love tea."))
             case "half":
-                return _http("200", _completion('{"facts": [{"line": 1, "text": "Loves te'))
+                return _http("200", _completion('{"notes": [{"k": "fact", "text": "Loves te'))
             case "foreign":
                 return _http("200", _completion("Gerne: Der Benutzer mag Tee und wohnt in Köln."))
             case "huge":
-                return _http("200", _completion('{"facts": "' + "x" * 1_000_000 + '"}'))
+                return _http("200", _completion('{"notes": "' + "x" * 1_000_000 + '"}'))
             case _:
-                loves = {"facts": _loves(prompt), "loops": [], "memory": _likes(prompt)}
+                loves = {"notes": _loves(prompt), "memory": _likes(prompt)}
                 return _http("200", _completion(json.dumps(self.answer or loves)))
 
 
 def _loves(prompt: str) -> list[dict[str, Any]]:
     return [
-        {
-            "line": int(line),
-            "text": f"Likes {thing}",
-            "category": "PREFERENCE",
-            "fact_type": "preference",
-            "attribute": f"taste {thing}",
-            "value": thing,
-        }
+        {"k": "fact", "op": "new", "text": f"Likes {thing}", "kind": "preference", "q": [f"{line} I love {thing}"]}
         for line, thing in _FRESH.findall(prompt)
     ]
 

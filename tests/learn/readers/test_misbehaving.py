@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from hitherto import Hitherto, Turn
-from hitherto.learn.llm.asking import Asker, Limits, ModelFailed
-from hitherto.learn.llm.extractor import Found
+from hitherto.learn.readers.asking import Asker, Limits, ModelFailed
+from hitherto.learn.readers.prompt import SCHEMA
 from hitherto.learn.services import GIVES_UP
 from hitherto.testing import FakeClock
-from tests.learn.llm.provider import BAD, Mood, running
+from tests.learn.readers.provider import BAD, Mood, running
 
 QUICK, PATIENT = Limits(seconds=0.5), Limits(seconds=30)
 
@@ -21,7 +21,7 @@ async def test_whatever_it_answers_is_one_clear_failure(mood: Mood) -> None:
         provider.mood = mood
         asker = Asker(provider.url, QUICK if mood == "hang" else PATIENT)
         with pytest.raises(ModelFailed):
-            await asker.ask("hm", instructions="extract", answer=Found)
+            await asker.ask("hm", instructions="extract", schema=SCHEMA)
         await asker.close()
         assert provider.asked >= 1
 
@@ -31,7 +31,7 @@ async def test_the_step_waits_then_rules_take_over_and_the_model_is_asked_again(
     clock = FakeClock()
     async with running() as provider:
         model = Asker(provider.url, Limits(seconds=0.2))
-        async with Hitherto(tmp_path / "m", clock=clock, model=model) as memory:
+        async with Hitherto(tmp_path / "m", clock=clock, model=model, pace="live") as memory:
             await memory.record(Turn("ana", "user", "I love tea."))
             provider.mood = mood
             settled = (await memory.settle(user="ana"))["ana"]
@@ -46,22 +46,19 @@ async def test_the_step_waits_then_rules_take_over_and_the_model_is_asked_again(
                 clock.tick(minutes=10)
                 await memory.settle(user="ana")
             [liked] = await memory.memories(user="ana")
-            assert (liked.text, liked.confidence) == ("Likes tea", 0.75), "found by rules"
+            assert liked.quotes[0].words == "I love tea.", "found by rules"
             provider.mood = "well"
             await model.close()
             model.limits = PATIENT
             await memory.record(Turn("ana", "user", "I love jazz."))
             await memory.settle(user="ana")
-            assert {m.text: m.confidence for m in await memory.memories(user="ana")} == {
-                "Likes tea": 0.75,
-                "Likes jazz": 0.8,
-            }
+            assert "Likes jazz" in {m.text for m in await memory.memories(user="ana")}
 
 
 async def test_the_second_model_answers_when_the_first_does_not(tmp_path: Path) -> None:
     async with running() as broken, running() as well:
         broken.mood = "503"
-        async with Hitherto(tmp_path / "m", model=[broken.url, well.url]) as memory:
+        async with Hitherto(tmp_path / "m", model=[broken.url, well.url], pace="live") as memory:
             await memory.record(Turn("ana", "user", "I love tea."))
             await memory.settle(user="ana")
             assert [m.text for m in await memory.memories(user="ana")] == ["Likes tea"]
@@ -72,7 +69,7 @@ async def test_the_second_model_answers_when_the_first_does_not(tmp_path: Path) 
 async def test_a_hanging_provider_holds_up_neither_record_nor_context(tmp_path: Path) -> None:
     async with running() as provider:
         provider.mood = "hang"
-        async with Hitherto(tmp_path / "m", model=Asker(provider.url, Limits(seconds=5))) as memory:
+        async with Hitherto(tmp_path / "m", model=Asker(provider.url, Limits(seconds=5)), pace="live") as memory:
             await memory.record(Turn("ana", "user", "I love tea."))
             work = asyncio.create_task(memory.settle(user="ana"))
             await provider.began.wait()
@@ -86,8 +83,8 @@ async def test_a_hanging_provider_holds_up_neither_record_nor_context(tmp_path: 
 
 
 async def test_a_secret_never_reaches_the_provider(tmp_path: Path) -> None:
-    async with running() as provider, Hitherto(tmp_path / "m", model=provider.url) as memory:
-        await memory.record(Turn("ana", "user", "My password is otterLemon42, remember it."))
+    async with running() as provider, Hitherto(tmp_path / "m", model=provider.url, pace="live") as memory:
+        await memory.record(Turn("ana", "user", "I live in Austin. My password is otterLemon42, remember it."))
         await memory.settle(user="ana")
         assert provider.prompts
         assert not [prompt for prompt in provider.prompts if "otterLemon42" in prompt]

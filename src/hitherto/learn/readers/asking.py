@@ -6,20 +6,17 @@ that speaks OpenAI's protocol. Nothing is retried for long here: the step that a
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any, cast
 
 from hitherto.errors import HithertoError, InvalidInput, MissingExtra
+from hitherto.learn.notes import Cost
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from pydantic_ai import Agent
     from pydantic_ai.models import Model
-
-A = TypeVar("A", bound=BaseModel)
 
 
 class ModelFailed(HithertoError):
@@ -32,7 +29,7 @@ class Limits:
 
     seconds: float = 60.0
     requests: int = 3
-    answer_tokens: int = 4_000
+    answer_tokens: int = 6_000
     corrections: int = 1
     """How often the model is told what was wrong with its answer."""
 
@@ -43,55 +40,58 @@ class Asker:
 
     model: object
     limits: Limits = field(default_factory=Limits)
-    _agents: dict[type[BaseModel], "Agent[None, Any]"] = field(
-        default_factory=dict[type[BaseModel], "Agent[None, Any]"]
-    )
+    _agent: "Agent[None, Any] | None" = None
     _known: "Model | str | None" = None
     _clients: list["AsyncOpenAI"] = field(default_factory=list["AsyncOpenAI"])
 
     async def close(self) -> None:
         """Ends the connections to servers that were named by their address; asked again, they are opened again."""
         clients, self._clients, self._known = self._clients, [], None
-        self._agents.clear()
+        self._agent = None
         for client in clients:
             await client.close()
 
-    async def ask(self, prompt: str, *, instructions: str, answer: type[A]) -> A:
-        """The model's answer, or ModelFailed whatever went wrong with it."""
-        agent = self._agent(answer, instructions)
+    async def ask(self, question: str, *, instructions: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any], Cost]:
+        """The model's answer and what it cost, or ModelFailed whatever went wrong with it."""
+        agent = self._asked(schema)
         from pydantic_ai.exceptions import AgentRunError, FallbackExceptionGroup, UserError
         from pydantic_ai.usage import UsageLimits
 
         limits = UsageLimits(request_limit=self.limits.requests, output_tokens_limit=self.limits.answer_tokens)
         try:
             async with asyncio.timeout(self.limits.seconds):
-                result = await agent.run(prompt, usage_limits=limits)
+                result = await agent.run(question, instructions=instructions, usage_limits=limits)
         except TimeoutError as error:
             raise ModelFailed(f"the model did not answer within {self.limits.seconds:g} seconds") from error
         except (AgentRunError, FallbackExceptionGroup, UserError, OSError) as error:
             raise ModelFailed(f"the model gave no usable answer: {type(error).__name__}: {error}"[:500]) from error
-        return cast(A, result.output)
+        usage = result.usage
+        lists = [name for name, of in schema["properties"].items() if of["type"] == "array"]
+        if any(not isinstance(result.output.get(name), list) for name in lists):
+            raise ModelFailed(f"the model's answer does not fit: {', '.join(lists)} should be a list")
+        cost = Cost(calls=usage.requests, asked=usage.input_tokens, answered=usage.output_tokens)
+        return cast("dict[str, Any]", result.output), cost
 
-    def _agent(self, answer: type[BaseModel], instructions: str) -> "Agent[None, Any]":
-        if answer not in self._agents:
+    def _asked(self, schema: Mapping[str, Any]) -> "Agent[None, Any]":
+        """The agent; every question has the same form of answer."""
+        if self._agent is None:
             try:
-                from pydantic_ai import Agent, NativeOutput
+                from pydantic_ai import Agent, NativeOutput, StructuredDict
                 from pydantic_ai.settings import ModelSettings
             except ImportError as error:
                 raise MissingExtra("a model needs the extra: pip install 'hitherto[pydantic-ai]'") from error
             if self._known is None:
                 self._known = _model(self.model, self._clients)
-            served = bool(self._clients)
-            self._agents[answer] = Agent(
+            answer = StructuredDict(dict(schema), name="notes")
+            self._agent = Agent(
                 self._known,
-                output_type=NativeOutput(answer) if served else answer,
-                instructions=instructions,
+                output_type=NativeOutput(answer) if self._clients else answer,
                 retries=self.limits.corrections,
                 model_settings=ModelSettings(
                     max_tokens=self.limits.answer_tokens, timeout=self.limits.seconds, temperature=0.0
                 ),
             )
-        return self._agents[answer]
+        return self._agent
 
 
 def _model(model: object, clients: list["AsyncOpenAI"]) -> "Model | str":

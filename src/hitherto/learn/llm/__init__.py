@@ -1,1 +1,0 @@
-"""Extraction and summaries by a model: structured answers, each part held against the turns that it names."""

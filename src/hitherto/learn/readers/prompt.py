@@ -1,0 +1,164 @@
+"""The questions put to a model: instructions that never change, then what changes slowly, then the new lines.
+
+Providers cache the beginning of a prompt that they have seen before, so what is the same for everybody stands first. What was
+said stands as numbered data: the same escaping as in a context, no secrets. Notes come back in one flat list with short
+names, because the schema of an answer is paid for with every question.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from hitherto.learn.loops import overdue
+from hitherto.learn.notes import Line, Passage, Scene, Sitting
+from hitherto.safety.escaping import safe
+from hitherto.safety.visible import visible
+from hitherto.types import Entity, Loop, Memory, Summary
+
+LONGEST_NAME: Final = 60
+PEOPLE: Final = 40
+
+SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "notes": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    **{name: {"type": "string"} for name in ("k", "op", "ref", "text", "who", "kind", "due", "flag")},
+                    "imp": {"type": "integer"},
+                    "q": {"type": "array", "items": {"type": "string"}},
+                },
+                "required": ["k"],
+            },
+        }
+    },
+    "required": ["notes"],
+}
+
+
+def _text(name: str) -> str:
+    return files("hitherto.learn.readers").joinpath(name).read_text("utf-8").rstrip()
+
+
+READING: Final = _text("reading.txt")
+CLOSING: Final = _text("closing.txt")
+SUMMING: Final = _text("summing.txt") + "\n"
+
+
+class Numbers:
+    """Which note or line a number in the question means."""
+
+    def __init__(
+        self,
+        *,
+        lines: Sequence[Line],
+        memories: Sequence[Memory] = (),
+        loops: Sequence[Loop] = (),
+        rolling: Summary | None = None,
+    ) -> None:
+        self.lines = dict(enumerate(lines, start=1))
+        self.memories = {f"m{n}": memory for n, memory in enumerate(memories, start=1)}
+        self.loops = {f"l{n}": loop for n, loop in enumerate(loops, start=1)}
+        self.sentences = {f"r{n}": one for n, one in enumerate(rolling.sentences if rolling else (), start=1)}
+
+
+def of_passage(passage: Passage) -> Numbers:
+    return Numbers(lines=passage.lines, memories=passage.memories, loops=passage.loops, rolling=passage.rolling)
+
+
+def of_sitting(sitting: Sitting) -> Numbers:
+    return Numbers(lines=sitting.lines, memories=sitting.noted, loops=sitting.loops)
+
+
+def reading(passage: Passage) -> tuple[str, str]:
+    """Instructions and question for a passage, and for the session that it ends."""
+    numbers = of_passage(passage)
+    parts = [*_who(passage.scene), *_known(numbers, passage.scene, cut=passage.cut)]
+    if numbers.sentences:
+        parts += ["In mind:", *(f"{name} {safe(one.text)}" for name, one in numbers.sentences.items())]
+    if passage.sitting is not None and passage.sitting.day is not None:
+        parts += ["Day so far: " + safe(passage.sitting.day.text)]
+    parts += _now(passage.scene)
+    rendered = list(_lines(passage.lines, zone=passage.scene.zone))
+    if passage.before:
+        parts += ["[BEFORE]", *rendered[: len(passage.before)], "[/BEFORE]"]
+    parts += ["[NEW]", *rendered[len(passage.before) :], "[/NEW]"]
+    if passage.sitting is not None:
+        parts.append(CLOSING)
+    return READING, "\n".join(parts)
+
+
+def closing(sitting: Sitting) -> tuple[str, str]:
+    """Instructions and question for a session that was read before."""
+    numbers = of_sitting(sitting)
+    parts = [*_who(sitting.scene), *_known(numbers, sitting.scene, cut=False)]
+    if sitting.day is not None:
+        parts += ["Day so far: " + safe(sitting.day.text)]
+    parts += ["[NEW]", *_lines(sitting.lines, zone=sitting.scene.zone), "[/NEW]"]
+    return SUMMING + CLOSING, "\n".join(parts)
+
+
+def _who(scene: Scene) -> Iterator[str]:
+    yield f"User: {_name(scene.user)}. Persona: {_name(scene.persona)}. Zone: {scene.zone}."
+    if scene.speakers:
+        yield "In the group: " + ", ".join(map(_name, scene.speakers))
+    if scene.people:
+        yield "Known people: " + "; ".join(map(_person, scene.people[:PEOPLE]))
+
+
+def _person(entity: Entity) -> str:
+    also = ", ".join(map(_name, entity.aliases[:4]))
+    what = safe(" ".join(entity.text.split()))[:80]
+    return _name(entity.label) + (f" = {also}" if also else "") + (f" ({what})" if what else "")
+
+
+def _known(numbers: Numbers, scene: Scene, *, cut: bool) -> Iterator[str]:
+    if numbers.memories:
+        yield "Known facts (more are known):" if cut else "Known facts:"
+        for name, memory in numbers.memories.items():
+            flags = [word for word, said in (("private", memory.persona), ("standing", memory.standing)) if said]
+            flags += ["3"] if memory.importance >= 3 else []
+            yield f"{name} {'[' + ', '.join(flags) + '] ' if flags else ''}{safe(memory.text)}"
+    if numbers.loops:
+        yield "Open loops:"
+        for name, loop in numbers.loops.items():
+            yield f"{name} ({_loop(loop, scene)}) {safe(loop.text)}"
+
+
+def _loop(loop: Loop, scene: Scene) -> str:
+    owner = scene.user if loop.owner == "user" else scene.persona
+    due = f", {_local(loop.due, scene.zone):%Y-%m-%d}" if loop.due else ""
+    return f"{loop.kind}, {_name(owner)}{due}{', late' if overdue(loop, scene.now) else ''}"
+
+
+def _now(scene: Scene) -> Iterator[str]:
+    yield f"Now: {_local(scene.now, scene.zone):%A %Y-%m-%d %H:%M}"
+
+
+def _lines(lines: Sequence[Line], *, zone: str) -> Iterator[str]:
+    """The lines with their numbers; the day is said where it changes, the lane where there are several."""
+    several = len({line.turn.lane for line in lines}) > 1
+    lane: str | None = None
+    day = ""
+    for number, line in enumerate(lines, start=1):
+        if several and line.turn.lane != lane:
+            lane = line.turn.lane
+            yield f"(topic {_name(lane or 'main')})"
+        at = _local(line.turn.at, zone)
+        today = f"{at:%a %Y-%m-%d} "
+        text = safe(line.text).replace("\n", "\n    ")
+        yield f"{number} {_name(line.speaker)} ({'' if today == day else today}{at:%H:%M}): {text}"
+        day = today
+
+
+def _local(at: datetime, zone: str) -> datetime:
+    return at.astimezone(ZoneInfo(zone) if zone else UTC)
+
+
+def _name(speaker: str) -> str:
+    """Who speaks, on one line and short: a name that goes on below would be read as a line of its own."""
+    return safe(" ".join(visible(speaker).split())[:LONGEST_NAME])

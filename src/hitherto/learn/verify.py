@@ -1,0 +1,387 @@
+"""Whether a note was really said. Pure.
+
+A reader that writes also invents. A note stands only if its quote stands in the turn that it names, word for word; its
+names must occur in the passage or be known, and its numbers must be said, or be a date or time that the passage's words mean.
+Words are not compared: "Ana is allergic to peanuts" may rest on "one EpiPen evening was enough". Nothing here is a guess
+in the reader's favour, but that a quote is looked for in every line, because models miscount lines.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from rapidfuzz.distance import DamerauLevenshtein
+
+from hitherto.learn.notes import Line
+from hitherto.safety.quarantine import quarantine
+from hitherto.safety.secrets import find_secrets
+from hitherto.text.time.spans import ranges
+from hitherto.types import Origin, Quote
+
+_WORD: Final = re.compile(r"[^\W_]+", re.UNICODE)
+_NAME: Final = re.compile(r"(?<![.!?:\"“„¿¡]\s)(?<![.!?:\"“„¿¡])(?<!^)\b[A-ZÀ-ÖØ-Þ][^\W\d_]+", re.MULTILINE)
+_NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_ISO: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_MONTH: Final = re.compile(r"\b(\d{4})-(\d{2})\b(?!-)")
+_CLOCK: Final = re.compile(r"\b(\d{1,2}):(\d{2})\b")
+_TIME_NAMES: Final = frozenset(
+    [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "mon",
+        "tue",
+        "wed",
+        "thu",
+        "fri",
+        "sat",
+        "sun",
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+        "christmas",
+        "easter",
+        "new",
+        "year",
+        "eve",
+        "english",
+        "i",
+    ]
+)
+_GERMAN: Final = frozenset(
+    [
+        "ich",
+        "und",
+        "der",
+        "die",
+        "das",
+        "nicht",
+        "ist",
+        "ein",
+        "eine",
+        "mit",
+        "auf",
+        "für",
+        "zu",
+        "war",
+        "hab",
+        "habe",
+        "wir",
+        "sie",
+        "mir",
+        "mich",
+        "dir",
+        "dich",
+    ]
+)
+_SPELT: Final = {
+    word: str(number)
+    for number, words in enumerate(
+        (
+            "zero no null cero",
+            "one a an once uno una ein eine einen einem un une um uma 一",
+            "two twice couple both dos zwei deux dois due 二 两",
+            "three tres drei trois três tre 三",
+            "four cuatro vier quatre quatro quattro 四",
+            "five cinco fünf cinq cinque 五",
+            "six seis sechs sei 六",
+            "seven siete sieben sept sete sette 七",
+            "eight ocho acht huit oito otto 八",
+            "nine nueve neun neuf nove 九",
+            "ten diez zehn dix dez dieci 十",
+            "eleven once elf onze undici",
+            "twelve dozen doce zwölf douze doze dodici noon",
+            "thirteen trece dreizehn treize treze tredici",
+            "fourteen catorce vierzehn quatorze quattordici",
+            "fifteen quince fünfzehn quinze quindici quarter",
+            "sixteen dieciséis sechzehn seize dezesseis",
+            "seventeen diecisiete siebzehn dezessete",
+            "eighteen dieciocho achtzehn dezoito",
+            "nineteen diecinueve neunzehn dezenove",
+            "twenty veinte zwanzig vingt vinte venti",
+        )
+    )
+    for word in words.split()
+}
+_TENS: Final = dict(
+    zip(["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(30, 100, 10), strict=True)
+)
+_ORDINALS: Final = dict(
+    zip(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+        ],
+        range(1, 13),
+        strict=True,
+    )
+)
+_LEEWAY: Final = 15
+"""Days around a line that words such as "the weekend after" may mean."""
+_WHEN: Final = re.compile(
+    r"\b(?:mon|tues?|wed|thur?s?|fri|sat|sun|day|week|month|fortnight|year|night|morning|evening|tomorrow|tmrw|tmr|yesterday"
+    r"|today|tonight|next|last|ago|since|weekend|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|ma[ñn]ana|ayer|hoy|semana|mes"
+    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|morgen|gestern|heute|woche|monat|tage?|jour|demain|hier|semaine"
+    r"|amanh[ãa]|ontem|domani|ieri|settimana)\w*|[日週周月年曜]|明日|昨日|今日|明天|昨天|今天",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4_096)
+def folded(text: str) -> str:
+    """The words of a text, one space between them: case, punctuation and typographic marks left out."""
+    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def stands(words: str, text: str) -> bool:
+    """Whether a text holds these words as they are; parts that a reader joined by dots must follow each other."""
+    pieces = [folded(piece) for piece in re.split(r"…|\.\.\.|\[…\]", words)]
+    wanted = [piece for piece in pieces if piece]
+    if not wanted:
+        return False
+    whole, place = f" {folded(text)} ", 0
+    for piece in wanted:
+        found = whole.find(f" {piece} " if piece.isascii() else piece, place)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return True
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What notes can rest on: the lines of a passage, and what is known (texts of memories, loops, names)."""
+
+    lines: Sequence[Line]
+    zone: str
+    now: datetime
+    known: Sequence[str] = ()
+    """Texts that were verified before."""
+    names: Sequence[str] = ()
+    """Names of who talks and who is known."""
+    earlier: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """Words of earlier turns that known notes quote, by turn."""
+
+    @cached_property
+    def _by_turn(self) -> Mapping[str, Line]:
+        return {line.turn.id: line for line in self.lines}
+
+    @cached_property
+    def _vocabulary(self) -> frozenset[str]:
+        texts = (*(line.text for line in self.lines), *(line.speaker for line in self.lines), *self.known, *self.names)
+        return frozenset(word for text in texts for word in folded(text).split())
+
+    @cached_property
+    def _german(self) -> bool:
+        words = [word for line in self.lines for word in folded(line.text).split()]
+        return sum(word in _GERMAN for word in words) * 12 > len(words) > 0
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        texts = (*(line.text for line in self.lines), *self.known, *self.names)
+        found = {part for text in texts for number in _NUMBER.findall(text) for part in _parts(number)}
+        words = [word for line in self.lines for word in folded(line.text).split()]
+        found |= {_SPELT[word] for word in words if word in _SPELT}
+        found |= {str(_TENS[word]) for word in words if word in _TENS}
+        found |= {str(_ORDINALS[word]) for word in words if word in _ORDINALS}
+        for tens, ones in pairwise(words):
+            if tens in _TENS and ones in _SPELT:
+                found.add(str(_TENS[tens] + int(_SPELT[ones])))
+        digits = [re.sub(r"\D", "", word) for word in words]
+        found |= {digit.lstrip("0") or digit for digit in digits if digit}
+        return frozenset(found)
+
+    @cached_property
+    def days(self) -> frozenset[date]:
+        """Every day that the lines' words can mean, and the days on which they were said."""
+        there = ZoneInfo(self.zone)
+        found: set[date] = {self.now.astimezone(there).date()}
+        for line in self.lines:
+            said = line.turn.at.astimezone(there).date()
+            found |= {said + timedelta(days=n) for n in (-1, 0, 1)}
+            if _WHEN.search(line.text):
+                found |= {said + timedelta(days=n) for n in range(-_LEEWAY, _LEEWAY + 1)}
+            for tense in ("past", "near", "future"):
+                for one in ranges(line.text, now=line.turn.at, zone=self.zone, tense=tense):
+                    found |= _span(one.start.astimezone(there).date(), one.end.astimezone(there).date())
+        for text in self.known:
+            found |= {day for match in _ISO.findall(text) if (day := _day(*match))}
+        return frozenset(found)
+
+    @cached_property
+    def _years(self) -> frozenset[int]:
+        return frozenset(day.year for day in self.days) | {day.year + 1 for day in self.days}
+
+    def quotes(self, given: Iterable[Quote]) -> tuple[Quote, ...]:
+        """Those quotes that stand in their turn, or in another line of the passage, which is then named."""
+        found: dict[tuple[str, str], Quote] = {}
+        for quote in given:
+            turn = self._turn_of(quote)
+            if turn is not None:
+                found.setdefault((turn, folded(quote.words)), Quote(turn=turn, words=" ".join(quote.words.split())))
+        return tuple(found.values())
+
+    def _turn_of(self, quote: Quote) -> str | None:
+        line = self._by_turn.get(quote.turn)
+        if line is not None and stands(quote.words, line.text):
+            return quote.turn
+        if quote.words in self.earlier.get(quote.turn, ()):
+            return quote.turn
+        if len(folded(quote.words).split()) < 2 and quote.words.isascii():
+            return None
+        return next((line.turn.id for line in reversed(self.lines) if stands(quote.words, line.text)), None)
+
+    def refused(self, text: str, *, more: Sequence[str] = (), origin: Origin = "assistant") -> str | None:
+        """Why a sentence cannot stand: a secret or order in it, a name or number that nobody said. A user may give orders
+        that stand (`origin`), but attack nobody."""
+        if find_secrets(text):
+            return "secret"
+        if quarantine(text, origin) is not None:
+            return "order"
+        if self.unknown_name(text, more=more) is not None:
+            return "name"
+        return None if self._numbers_said(text) else "number"
+
+    def unknown_name(self, text: str, *, more: Sequence[str] = ()) -> str | None:
+        """The first name in a text that nobody said and nobody is known by. German writes every noun like a name."""
+        if self._german:
+            return None
+        also = {word for name in more for word in folded(name).split()}
+        for name in _NAME.findall(text):
+            word = folded(name.removesuffix("'s").removesuffix("’s"))
+            if word not in _TIME_NAMES and word not in also and not self.named(word):
+                return name
+        return None
+
+    def named(self, name: str) -> bool:
+        """Whether every word of a name occurs, give or take its spelling."""
+        return all(self._said(word) for word in folded(name).split())
+
+    def _said(self, word: str) -> bool:
+        if word in self._vocabulary or word.removesuffix("s") in self._vocabulary:
+            return True
+        if not word.isascii() and any(word in other for other in self._vocabulary):
+            return True
+        return len(word) >= 4 and any(_spelt_alike(word, other) for other in self._vocabulary)
+
+    def _numbers_said(self, text: str) -> bool:
+        rest = text
+        for pattern, allowed in ((_ISO, self._iso_said), (_MONTH, self._month_said), (_CLOCK, self._clock_said)):
+            for match in pattern.finditer(rest):
+                if not allowed(match[0], match):
+                    return False
+            rest = pattern.sub(" ", rest)
+        days = self.days
+        small = {str(day.day) for day in days} | {str(year) for year in self._years}
+        return all(
+            part in self._numbers or part in small for number in _NUMBER.findall(rest) for part in _parts(number)
+        )
+
+    def _iso_said(self, text: str, match: re.Match[str]) -> bool:
+        day = _day(*match.groups())
+        if day is None:
+            return False
+        if day in self.days or any(text in known for known in self.known):
+            return True
+        return str(day.day) in self._numbers and (day.year in self._years or str(day.year) in self._numbers)
+
+    def _month_said(self, text: str, match: re.Match[str]) -> bool:
+        del text
+        year, month = int(match[1]), int(match[2])
+        return 1 <= month <= 12 and (year in self._years or match[1] in self._numbers)
+
+    def _clock_said(self, text: str, match: re.Match[str]) -> bool:
+        hour, minute = int(match[1]), int(match[2])
+        if any(text in line.text for line in self.lines) or any(text in known for known in self.known):
+            return True
+        hours = {str(hour), str(hour % 12 or 12), str(hour % 12 + 1)}
+        spoken = bool(hours & self._numbers)
+        return spoken and (
+            minute in (0, 15, 30, 45) or str(minute) in self._numbers or f"{hour % 12}{minute:02}" in self._numbers
+        )
+
+
+@lru_cache(maxsize=16_384)
+def _spelt_alike(word: str, other: str) -> bool:
+    """Another spelling, ending or derived form of a word that was said."""
+    if min(len(word), len(other)) < 3 or word[0] != other[0]:
+        return False
+    if len(word) >= 5 and len(other) >= 5 and (word.startswith(other[:5]) and abs(len(word) - len(other)) <= 4):
+        return True
+    return DamerauLevenshtein.distance(word, other) <= (1 if len(word) < 6 else 2)
+
+
+def _parts(number: str) -> Iterator[str]:
+    """A number and the numbers that it is made of, without leading zeros and thousands' marks."""
+    joined = re.sub(r"(?<=\d)[.,](?=\d{3}\b)", "", number)
+    for part in re.split(r"[.,:/-]", joined):
+        yield part.lstrip("0") or "0"
+
+
+def _span(first: date, end: date) -> set[date]:
+    days = (end - first).days
+    if days > 40:
+        return {first, end, end - timedelta(days=1)}
+    return {first + timedelta(days=n) for n in range(max(days, 0) + 1)}
+
+
+def _day(year: str, month: str, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+
+
+def moment(text: str, *, zone: str, hour: int = 9) -> datetime | None:
+    """A day, or a day with a time, as a reader writes it; a whole day is its morning."""
+    found = re.search(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{1,2}:\d{2}))?", text or "")
+    if found is None:
+        return None
+    try:
+        day = date.fromisoformat(found[1])
+        hours, minutes = map(int, found[2].split(":")) if found[2] else (hour, 0)
+        at = datetime(day.year, day.month, day.day, hours, minutes, tzinfo=ZoneInfo(zone))
+    except ValueError:
+        return None
+    return at.astimezone(UTC) if 1900 < at.year < 2200 else None
