@@ -56,7 +56,7 @@ Kind = Literal[
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 WEIGHTS: Final = Path(__file__).with_name("classifier.npz")
-VERSION: Final = "095255e794c56f3303d162510526b969195d1c24b402663c9547f1446f0bfd69"
+VERSION: Final = "f39345a008030c075c409e5626caeec2df604fa03f6a8ce7a195f156043b621a"
 """The SHA-256 of the weights' file."""
 BUCKETS: Final = 8_192
 SIZES: Final = (2, 3, 4, 5)
