@@ -162,7 +162,7 @@ async def _images(folder: Path, chance: random.Random) -> Images:
     await store.close()
     file = Layout(crashed).user(ANA.digest)
     sizes = [part.stat().st_size for part in (file, companions_of(file)[0], Layout(closed).user(ANA.digest))]
-    assert min(sizes) > 100_000, "everywhere must be something to lose"
+    assert min(sizes) > 40_000, "everywhere must be something to lose"
     return Images((crashed, closed), backup, expected)
 
 

@@ -11,7 +11,8 @@ import pytest
 from hitherto.errors import SchemaMismatch
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Change, Head
-from hitherto.store.sqlite.connections import connect
+from hitherto.store.sqlite.connections import PAGE_SIZE, close, connect
+from hitherto.store.sqlite.datafile import open_writer
 from hitherto.store.sqlite.layout import Layout
 from hitherto.store.sqlite.migrations import Migration, migrate, migrations, newest, schema_of
 from hitherto.store.sqlite.store import SqliteStore
@@ -33,7 +34,11 @@ TO_COME = (
         "INSERT INTO moods SELECT mood, count(*) FROM turns GROUP BY mood;"
         "CREATE INDEX turns_by_mood ON turns (mood);",
     ),
-    Migration(9003, "other_rows", "INSERT INTO blobs SELECT 'h-' || seq, text FROM turns; DROP INDEX turns_by_mood;"),
+    Migration(
+        9003,
+        "other_rows",
+        "INSERT INTO blobs (hash, text) SELECT 'h-' || seq, text FROM turns; DROP INDEX turns_by_mood;",
+    ),
 )
 EXTENDED = ("blobs",)
 
@@ -97,6 +102,52 @@ def test_an_upgrade_survives_being_killed_anywhere(frozen: Path, fast_folder: Pa
                 assert row_hashes(connection) == finished
                 assert row_hashes(connection, expected) == expected
                 assert connection.execute("PRAGMA integrity_check").get == "ok"
+
+
+@pytest.mark.promise("F12", tries=POINTS)
+def test_new_pages_survive_being_killed_anywhere(fast_folder: Path, rng: random.Random) -> None:
+    """A file of before has larger pages; the one that takes its place has all its rows, whenever the power fails."""
+    root = fast_folder / "rewritten"
+    thaw(FROZEN[2], path := root / "user.db")
+    expected = expected_hashes(FROZEN[2])
+    ops = [
+        Op("create", str(path)),
+        Op("write", str(path), data=path.read_bytes()),
+        Op("sync", str(path)),
+        Op("sync_folder", str(root)),
+    ]
+    with recording(root) as recorder:
+        close(open_writer(path, "user"))
+    assert path.stat().st_size < len(ops[1].data) / 2
+    start, ops = len(ops), ops + recorder.ops
+    for point in rng.choices(range(start, len(ops) + 1), k=POINTS):
+        with TemporaryDirectory(dir=fast_folder) as folder:
+            disk, target = Disk(ops[:point]), Path(folder)
+            if rng.random() < 0.5:
+                disk.kill(root, target)
+            else:
+                disk.cut_power(root, target, rng)
+            with closing(open_writer(target / path.name, "user")) as connection:
+                settings = [connection.pragma(name) for name in ("page_size", "journal_mode")]
+                assert settings == [PAGE_SIZE, "wal"]
+                assert row_hashes(connection, expected) == expected
+                assert connection.execute("PRAGMA integrity_check").get == "ok"
+                assert connection.execute("SELECT count(*) FROM turn_words WHERE turn_words MATCH 'number'").get == 599
+
+
+@pytest.mark.parametrize("key", [None, bytes(range(32))], ids=["plain", "encrypted"])
+def test_new_pages_wait_until_nobody_looks(tmp_path: Path, key: bytes | None) -> None:
+    path = tmp_path / "user.db"
+    with closing(connect(path, create=True, key=key, page_size=16_384)) as connection:
+        migrate(connection, migrations("user"))
+        connection.execute("INSERT INTO notes VALUES ('a', 1, 'b')")
+    with closing(connect(path, writes=False, key=key)) as reader:
+        reader.execute("BEGIN; SELECT * FROM notes").fetchall()
+        with closing(open_writer(path, "user", key=key)) as connection:
+            assert [connection.pragma(name) for name in ("page_size", "journal_mode")] == [16_384, "wal"]
+    with closing(open_writer(path, "user", key=key)) as connection:
+        assert [connection.pragma(name) for name in ("page_size", "journal_mode")] == [PAGE_SIZE, "wal"]
+        assert connection.execute("SELECT * FROM notes").fetchall() == [("a", 1, "b")]
 
 
 async def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from tests.store.sqlite.small_pages import small_pages
 ANA = UserKey("default", "ana")
 CANARY = "canaryzebra"
 ROUNDS = count(test=8, soak=300)
-HARD = (135, 161)
+HARD = (5, 63)
 """Seeds of which rows stay behind in unused parts of pages, unless the file is rewritten."""
 
 

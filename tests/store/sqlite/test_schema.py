@@ -9,7 +9,7 @@ import pytest
 
 from hitherto.errors import SchemaMismatch, StoreCorrupt
 from hitherto.store.protocol import Change, Head, UserKey
-from hitherto.store.sqlite.connections import CACHE_KIB, WAL_PAGES, connect, in_memory
+from hitherto.store.sqlite.connections import CACHE_KIB, PAGE_SIZE, WAL_PAGES, connect, in_memory
 from hitherto.store.sqlite.layout import Layout, companions_of
 from hitherto.store.sqlite.migrations import Migration, migrate, migrations, newest, schema_of
 from hitherto.store.sqlite.store import SqliteStore
@@ -154,13 +154,13 @@ def test_files_are_kept_as_promised(tmp_path: Path) -> None:
     expected = {
         "journal_mode": "wal",
         "synchronous": 2,
-        "page_size": 16_384,
+        "page_size": PAGE_SIZE,
         "secure_delete": 1,
         "cell_size_check": 1,
         "trusted_schema": 0,
         "cache_size": -CACHE_KIB,
         "wal_autocheckpoint": WAL_PAGES,
-        "journal_size_limit": WAL_PAGES * 16_384,
+        "journal_size_limit": WAL_PAGES * PAGE_SIZE,
     }
     with closing(connect(tmp_path / "a.db", create=True)) as connection:
         migrate(connection, migrations("user"))

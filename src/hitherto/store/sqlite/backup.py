@@ -114,7 +114,8 @@ def put_back_file(source: Path, target: Path, key: bytes | None) -> bool:
 
 
 def _copy(origin: Connection, target: Path, key: bytes | None) -> None:
-    with closing(connect(target, create=True, key=key)) as copy:
+    size = int(origin.pragma("page_size"))
+    with closing(connect(target, create=True, key=key, page_size=size)) as copy:
         steps = copy.backup("main", origin, "main")
         steps.step(-1)
         steps.finish()

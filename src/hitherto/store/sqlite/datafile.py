@@ -5,17 +5,33 @@ schema is a damaged one, and never a new one.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from hitherto.errors import StoreCorrupt, StoreUnavailable
-from hitherto.store.sqlite.connections import Connection, close, connect, copy_log, truncate_log
+from hitherto.store.sqlite.connections import (
+    BUSY,
+    BUSY_MILLISECONDS,
+    PAGE_SIZE,
+    Connection,
+    attach,
+    close,
+    connect,
+    copy_log,
+    truncate_log,
+)
 from hitherto.store.sqlite.layout import companions_of, sync_folder
 from hitherto.store.sqlite.migrations import Kind, migrate, migrations, newest, refuse_newer, schema_of
 
+_PAGE_SIZES: Final[Mapping[Kind, int]] = {"user": PAGE_SIZE, "catalog": 4 * PAGE_SIZE}
 _PLAIN: Final = b"SQLite format 3\0"
+_COPIED: Final = """
+SELECT name FROM pragma_table_list
+WHERE schema = 'old' AND type IN ('table', 'shadow') AND name NOT IN ('sqlite_schema', 'sqlite_temp_schema')
+"""
+"""The tables that rows are copied of, full text indexes as what they keep them in."""
 _CATALOG_CACHE_KIB: Final = 256
 """The catalog keeps growing, by the audit log above all, and of that hardly a page is read twice."""
 
@@ -26,7 +42,7 @@ def create(
     """Makes a file with the newest schema and what `fill` puts in. The caller holds the lock; the folder is there."""
     fresh = path.with_suffix(".new")
     remove(fresh)
-    with closing(connect(fresh, create=True, key=key)) as connection:
+    with closing(connect(fresh, create=True, key=key, page_size=_PAGE_SIZES[kind])) as connection:
         connection.pragma("synchronous", "OFF")
         migrate(connection, migrations(kind))
         if fill is not None:
@@ -46,6 +62,15 @@ def put_in_place(fresh: Path, path: Path) -> None:
 
 def open_writer(path: Path, kind: Kind, *, key: bytes | None = None) -> Connection:
     """A connection that writes, its file brought up to date. The caller holds the lock."""
+    connection = _open_writer(path, kind, key=key)
+    if kind != "user" or connection.pragma("page_size") == PAGE_SIZE or not _is_alone(connection):
+        return connection
+    close(connection)
+    _rewrite(path, kind, key=key)
+    return _open_writer(path, kind, key=key)
+
+
+def _open_writer(path: Path, kind: Kind, *, key: bytes | None) -> Connection:
     connection = connect(path, key=key)
     try:
         _limit_cache(connection, kind)
@@ -54,10 +79,43 @@ def open_writer(path: Path, kind: Kind, *, key: bytes | None = None) -> Connecti
         if is_short(connection, path) and copy_log(connection) and is_short(connection, path):
             raise StoreCorrupt(f"{path} is damaged (its end is cut off); restore it from a backup")
         migrate(connection, migrations(kind))
+        connection.pragma("journal_mode", "WAL")
     except BaseException:
         close(connection)
         raise
     return connection
+
+
+def _is_alone(connection: Connection) -> bool:
+    """Whether nobody else has the file open; then it has no log any more, so that one with other pages can take its place.
+    Who opens it from here on sees that the file that stands in the folder is another one, as after a restore."""
+    connection.set_busy_timeout(0)
+    try:
+        return connection.pragma("journal_mode", "DELETE") == "delete"
+    except BUSY:
+        return False
+    finally:
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+
+
+def _rewrite(path: Path, kind: Kind, *, key: bytes | None) -> None:
+    """Gives a file of an older version pages of today's size. The new file takes the old one's place in one step."""
+    fresh = path.with_suffix(".new")
+    remove(fresh)
+    with closing(connect(fresh, create=True, key=key)) as connection:
+        connection.pragma("synchronous", "OFF")
+        migrate(connection, migrations(kind))
+        attach(connection, path, key=key)
+        connection.execute("BEGIN")
+        for (name,) in connection.execute(_COPIED).fetchall():
+            connection.execute(f'DELETE FROM main."{name}"; INSERT INTO main."{name}" SELECT * FROM old."{name}"')
+        connection.execute("COMMIT")
+        connection.execute("DETACH old")
+        if not truncate_log(connection):
+            raise StoreUnavailable(f"{fresh} is in use; try again later")
+    _sync_closed(fresh)
+    fresh.rename(path)
+    sync_folder(path.parent)
 
 
 def open_reader(path: Path, kind: Kind, *, key: bytes | None = None, checked: bool = False) -> Connection | None:

@@ -4,7 +4,7 @@ The number of the newest one stands in the file's header (`user_version`), where
 nothing. Killed between two migrations, the next open goes on with the next one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Literal
 
 from hitherto.errors import SchemaMismatch
+from hitherto.store.sqlite import receipts
 from hitherto.store.sqlite.connections import Connection, roll_back
 
 Kind = Literal["user", "catalog"]
@@ -20,9 +21,15 @@ _RECORDS = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, n
 
 @dataclass(frozen=True, slots=True)
 class Migration:
+    """`then` is done in the same transaction, for what SQL cannot."""
+
     number: int
     name: str
     sql: str
+    then: Callable[[Connection], None] | None = None
+
+
+_THEN: Mapping[tuple[Kind, int], Callable[[Connection], None]] = {("user", 4): receipts.pack_all}
 
 
 @cache
@@ -32,7 +39,7 @@ def migrations(kind: Kind) -> tuple[Migration, ...]:
     found = sorted(
         (file.name, file.read_text(encoding="utf-8")) for file in folder.iterdir() if file.name.endswith(".sql")
     )
-    return tuple(Migration(int(name[:4]), name[5:-4], sql) for name, sql in found)
+    return tuple(Migration(number := int(name[:4]), name[5:-4], sql, _THEN.get((kind, number))) for name, sql in found)
 
 
 def newest(kind: Kind) -> int:
@@ -64,6 +71,8 @@ def _apply(connection: Connection, step: Migration) -> None:
         if schema_of(connection) < step.number:
             connection.execute(_RECORDS)
             connection.execute(step.sql).fetchall()
+            if step.then is not None:
+                step.then(connection)
             digest = sha256(step.sql.encode()).hexdigest()
             connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (step.number, step.name, digest))
             connection.execute(f"PRAGMA user_version = {step.number}")

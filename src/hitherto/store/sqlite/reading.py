@@ -43,7 +43,6 @@ from hitherto.store.protocol import (
     Scope,
     SnapshotList,
     SnapshotsById,
-    StoredSnapshot,
     TenantDocuments,
     Traces,
     TurnList,
@@ -53,7 +52,7 @@ from hitherto.store.protocol import (
     Window,
 )
 from hitherto.store.sql import queries
-from hitherto.store.sqlite import rows
+from hitherto.store.sqlite import receipts, rows
 from hitherto.store.sqlite.connections import Connection, Value
 from hitherto.store.sqlite.kept import TURNS
 from hitherto.store.sqlite.tracepages import traces, untraced
@@ -308,20 +307,6 @@ def _lease(connection: Connection, _: CurrentLease) -> Lease | None:
     return next(iter(rows.built(lease, connection.execute(_BESIDE["lease"]))), None)
 
 
-def _snapshots_by_id(connection: Connection, query: SnapshotsById) -> tuple[StoredSnapshot, ...]:
-    return rows.built(rows.snapshot, connection.execute(_BESIDE["snapshots_by_id"], {"ids": json.dumps(query.ids)}))
-
-
-def _snapshots(connection: Connection, query: SnapshotList) -> tuple[StoredSnapshot, ...]:
-    before = LATEST if query.before is None else micros(query.before)
-    found = connection.execute(_BESIDE["snapshots"], {"before": before, "limit": query.limit})
-    return rows.built(rows.snapshot, found)
-
-
-def _blobs(connection: Connection, query: Blobs) -> dict[str, str]:
-    return dict(connection.execute(_BESIDE["blobs"], {"hashes": json.dumps(query.hashes)}).fetchall())
-
-
 def _notes(connection: Connection, query: Notes) -> tuple[Note, ...]:
     values: dict[str, Value] = {"names": json.dumps(query.names), "prefix": query.prefix, "beyond": None}
     if query.prefix is not None:
@@ -374,8 +359,8 @@ _ANSWERS: dict[type[Query[Any]], Callable[[Connection, Any], Any]] = {
     Counts: _counts,
     Cursors: _cursors,
     CurrentLease: _lease,
-    SnapshotsById: _snapshots_by_id,
-    SnapshotList: _snapshots,
-    Blobs: _blobs,
+    SnapshotsById: receipts.by_id,
+    SnapshotList: receipts.newest,
+    Blobs: receipts.texts,
     Notes: _notes,
 }

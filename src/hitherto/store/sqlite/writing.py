@@ -8,7 +8,7 @@ from hitherto.errors import InvalidInput
 from hitherto.store.codec import encode_json, encode_parts, erased_name, stamp
 from hitherto.store.protocol import Change, Cursor, Erasure, LogEntry, Row, RowDraft, StoredTurn, TurnDraft, Written
 from hitherto.store.sql import queries
-from hitherto.store.sqlite import tracepages
+from hitherto.store.sqlite import receipts, tracepages
 from hitherto.store.sqlite.connections import Connection
 from hitherto.store.sqlite.reading import head
 from hitherto.store.sqlite.rows import names, names_text
@@ -168,11 +168,7 @@ def _write_beside(connection: Connection, change: Change) -> None:
     if change.lease is not None:
         lease = change.lease
         connection.execute(_WRITING["lease"], (lease.holder, lease.fence, micros(lease.expires)))
-    connection.executemany(
-        _WRITING["snapshot"],
-        [(one.id, micros(one.at), one.known, int(one.full), one.body) for one in change.snapshots],
-    )
-    connection.executemany(_WRITING["blob"], list(change.blobs.items()))
+    receipts.put(connection, change.snapshots, change.blobs)
     connection.executemany(_WRITING["note"], [(one.name, stamp(one.expires), one.body) for one in change.notes])
 
 

@@ -40,18 +40,6 @@ SELECT step, position, due, attempts, error, parked, body FROM cursors ORDER BY 
 -- Who may run this user's work.
 SELECT holder, fence, expires FROM lease
 
--- name: snapshots_by_id
--- These snapshots.
-SELECT id, at, known, body, is_full FROM snapshots WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id
-
--- name: snapshots
--- The newest snapshots before a moment.
-SELECT id, at, known, body, is_full FROM snapshots WHERE at < :before ORDER BY at DESC, id LIMIT :limit
-
--- name: blobs
--- The texts with these hashes.
-SELECT hash, text FROM blobs WHERE hash IN (SELECT value FROM json_each(:hashes))
-
 -- name: notes
 -- The notes with these names, and those whose name begins with :prefix (between it and :beyond).
 SELECT name, body, expires FROM notes

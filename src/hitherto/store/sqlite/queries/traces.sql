@@ -8,7 +8,7 @@ SELECT number FROM embedders ORDER BY number
 
 -- name: add_embedder
 -- The next number for a new embedder.
-INSERT OR IGNORE INTO embedders (name) VALUES (:name)
+INSERT INTO embedders (name, number) SELECT :name, coalesce(max(number), 0) + 1 FROM embedders
 
 -- name: rows
 -- One embedder's loose traces, in order; :base is where its slots begin.

@@ -61,14 +61,6 @@ INSERT OR REPLACE INTO cursors (step, position, due, attempts, error, parked, bo
 -- Who may run this user's work from now on.
 INSERT OR REPLACE INTO lease (one, holder, fence, expires) VALUES (1, ?, ?, ?)
 
--- name: snapshot
--- The record of a context, or a shorter one in its place.
-INSERT OR REPLACE INTO snapshots (id, at, known, is_full, body) VALUES (?, ?, ?, ?, ?)
-
--- name: blob
--- A text under its hash, once.
-INSERT OR IGNORE INTO blobs (hash, text) VALUES (?, ?)
-
 -- name: note
 -- A note, in place of one of the same name.
 INSERT OR REPLACE INTO notes (name, expires, body) VALUES (?, ?, ?)

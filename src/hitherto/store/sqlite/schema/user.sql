@@ -112,11 +112,6 @@ CREATE VIRTUAL TABLE record_words USING fts5 (
     tokenize = "ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\]^_`{|}~'"
 );
 
-CREATE TABLE embedders (
-    number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE
-) STRICT;
-
 CREATE TABLE traces (
     slot INTEGER PRIMARY KEY,
     place INTEGER NOT NULL,
@@ -131,36 +126,11 @@ CREATE TABLE traces (
     vector BLOB NOT NULL
 ) STRICT;
 
-CREATE TABLE cursors (
-    step TEXT PRIMARY KEY,
-    position INTEGER NOT NULL,
-    due INTEGER,
-    attempts INTEGER NOT NULL,
-    error TEXT,
-    parked INTEGER NOT NULL,
-    body TEXT NOT NULL
-) STRICT;
-
 CREATE TABLE lease (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     holder TEXT NOT NULL,
     fence INTEGER NOT NULL,
     expires INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE snapshots (
-    id TEXT PRIMARY KEY,
-    at INTEGER NOT NULL,
-    known INTEGER NOT NULL,
-    is_full INTEGER NOT NULL,
-    body TEXT NOT NULL
-) STRICT;
-
-CREATE INDEX snapshots_by_time ON snapshots (at);
-
-CREATE TABLE blobs (
-    hash TEXT PRIMARY KEY,
-    text TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE notes (
@@ -180,3 +150,36 @@ CREATE TABLE trace_pages (
     ids BLOB NOT NULL,
     vectors BLOB NOT NULL
 ) STRICT;
+
+CREATE TABLE "blobs" (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    hash TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE TABLE "snapshots" (
+    id TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    known INTEGER NOT NULL,
+    is_full INTEGER NOT NULL,
+    body ANY NOT NULL
+) STRICT;
+
+CREATE INDEX snapshots_by_time ON snapshots (at);
+
+CREATE TABLE "embedders" (
+    name TEXT PRIMARY KEY,
+    number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "cursors" (
+    step TEXT PRIMARY KEY,
+    position INTEGER NOT NULL,
+    due INTEGER,
+    attempts INTEGER NOT NULL,
+    error TEXT,
+    parked INTEGER NOT NULL,
+    body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
