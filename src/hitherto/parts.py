@@ -73,11 +73,11 @@ class Parts:
         actor: str = "library",
         redis: str | None = None,
     ) -> None:
-        """`model_seconds` is how long the model may take to answer, `pace` when it is asked, and `caps` limit its tokens a day
-        (docs/learning.md). A `reranker` ("onnx" with that extra) ranks search results a second time (docs/recall.md). `forgotten` is the file
-        that records what was forgotten (docs/privacy.md). With a `master_key`, each user's data is encrypted with a key of
-        its own, wrapped in the folder `keys` outside the data. `redis` is the URL of a Redis shared by the processes on this
-        memory (docs/scaling.md)."""
+        """`model_seconds` is how long the model may take to answer, `pace` when it is asked, and `caps` limit its tokens a
+        day (docs/learning.md). A `reranker` ("onnx" with that extra) ranks search results a second time
+        (docs/recall.md). `forgotten` is the file that records what was forgotten (docs/privacy.md). With a
+        `master_key`, each user's data is encrypted with a key of its own, wrapped in the folder `keys` outside the
+        data. `redis` is the URL of a Redis shared by the processes on this memory (docs/scaling.md)."""
         self._keyring = open_keyring(str(url), master=master_key, folder=keys)
         self._store: Store = stores.connect(str(url), keys=self._keyring)
         self._coordination = coordination.connect(redis, memory=str(url))

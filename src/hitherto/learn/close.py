@@ -5,7 +5,7 @@ session's end, its summary, its episode, the day's summary and what the persona 
 later finds all of them or none. A session of small talk has no summary.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -17,7 +17,7 @@ from hitherto.learn.notes import LaneSection, Sitting, SittingNotes
 from hitherto.learn.services import Services
 from hitherto.learn.summaries import current, day, live, supports, told, unless_forgotten, version
 from hitherto.learn.thoughts import derived, thought
-from hitherto.learn.verify import Ground
+from hitherto.learn.verify import Ground, folded
 from hitherto.store import records as nouns
 from hitherto.store.protocol import Answers, Change, RecordsById, TurnList, TurnsById
 from hitherto.types import Episode, Json, Loop, Record, Session, StoredTurn, Summary, Support, Thought
@@ -146,12 +146,21 @@ def _thoughts(job: Job[Services], sitting: Sitting, notes: SittingNotes, ground:
     """What the persona keeps thinking: in the words of a model, or where a plain sentence can be made of a promise."""
     loops = {loop.id: loop for loop in sitting.loops if loop.status == "open"}
     if notes.method == "model":
+        about = [(loops.get(one.ref) or _spoken_of(one.text, loops.values()), one.text) for one in notes.thoughts]
         return [
-            thought(loops[one.ref], one.text, now=job.now)
-            for one in notes.thoughts
-            if one.ref in loops and one.text.strip() and ground.refused(one.text) is None
+            thought(loop, text, now=job.now)
+            for loop, text in about
+            if loop is not None and ground.refused(text) is None
         ]
     return [made for loop in loops.values() if (made := derived(loop, now=job.now, zone=job.view.zone)) is not None]
+
+
+def _spoken_of(text: str, loops: Iterable[Loop]) -> Loop | None:
+    """The loop that shares most of its longer words with a thought."""
+    words = {word for word in folded(text).split() if len(word) > 3}
+    shared = [(len(words & set(folded(loop.text).split())), loop.seq, loop) for loop in loops]
+    best = max(shared, key=lambda one: one[:2], default=None)
+    return best[2] if best is not None and best[0] else None
 
 
 def _episode(session: Session, summary: Summary, notes: SittingNotes, turns: tuple[StoredTurn, ...]) -> Episode:

@@ -167,7 +167,7 @@ class SentenceNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtNote:
-    """What the persona thinks about an open loop (`ref`), in its own voice."""
+    """What the persona thinks about an open loop, in its own voice; without a `ref`, about the one it speaks of."""
 
     ref: str
     text: str

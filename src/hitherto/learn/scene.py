@@ -5,6 +5,7 @@ mind: core facts, dangers and standing requests always, then what shares names a
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -26,8 +27,8 @@ BEFORE: Final = 2
 LOOKED_AT: Final = 400
 PEOPLE: Final = 200
 LOOPS: Final = 40
-FEW, MANY = 16, 28
-"""How many known memories are shown: with a few lines, and when a session has ended."""
+FEW, MANY = 1_000, 1_800
+"""How many characters of known memories are shown: with a few lines, and when a session has ended."""
 LONGEST_SITTING: Final = 24_000
 """Characters of a session's lines that are shown again when it ends."""
 _SHARED: Final = 5
@@ -164,16 +165,24 @@ def _mentioned(entity: Entity, said: set[str]) -> bool:
 
 
 def relevant(memories: Sequence[Memory], new: Sequence[Line], *, limit: int) -> tuple[Memory, ...]:
-    """The memories to show beside these lines, oldest first. Pure."""
+    """The memories to show beside these lines, within so many characters, oldest first. Pure."""
     said = _stems(" ".join(line.text for line in new))
+    words = {memory.id: _stems(memory.text) for memory in memories}
+    often = Counter(word for stems in words.values() for word in stems)
+    common = {word for word, count in often.items() if count > max(4, len(memories) // 3)}
 
     def worth(memory: Memory) -> tuple[float, ...]:
-        shared = len(_stems(memory.text) & said)
-        always = memory.standing or memory.importance >= 3 or memory.pinned
-        return (2.0 * always + shared + 0.5 * (memory.importance >= 2), memory.at.timestamp(), memory.seq)
+        shared = len((words[memory.id] & said) - common)
+        core = 1.5 * (memory.importance >= 3) + 0.5 * (memory.importance == 2)
+        return (100.0 * (memory.standing or memory.pinned) + shared + core, memory.at.timestamp(), memory.seq)
 
-    best = sorted(memories, key=worth, reverse=True)[:limit]
-    return tuple(sorted(best, key=lambda memory: (memory.at, memory.seq)))
+    chosen: list[Memory] = []
+    room = limit
+    for memory in sorted(memories, key=worth, reverse=True):
+        if len(memory.text) <= room:
+            chosen.append(memory)
+            room -= len(memory.text) + 4
+    return tuple(sorted(chosen, key=lambda memory: (memory.at, memory.seq)))
 
 
 def _stems(text: str) -> frozenset[str]:

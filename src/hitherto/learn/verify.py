@@ -251,7 +251,7 @@ class Ground:
 
     @cached_property
     def _years(self) -> frozenset[int]:
-        return frozenset(day.year for day in self.days) | {day.year + 1 for day in self.days}
+        return frozenset(day.year + n for day in self.days for n in (-1, 0, 1))
 
     def quotes(self, given: Iterable[Quote]) -> tuple[Quote, ...]:
         """Those quotes that stand in their turn, or in another line of the passage, which is then named."""

@@ -171,7 +171,7 @@ class _Answer:
             outcome=outcomes.get(ended),
             day=tuple(self.sentences("day"))[:3],
             lane={name: tuple(entries) for name, entries in lane.items()},
-            thoughts=tuple(ThoughtNote(ref=ref, text=text) for ref, text in refs if ref and text)[:2],
+            thoughts=tuple(ThoughtNote(ref=ref or "", text=text) for ref, text in refs if text)[:2],
             method="model",
             dropped=self.dropped,
             cost=cost,

@@ -6,7 +6,7 @@ names, because the schema of an answer is paid for with every question.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -18,7 +18,9 @@ from hitherto.safety.visible import visible
 from hitherto.types import Entity, Loop, Memory, Summary
 
 LONGEST_NAME: Final = 60
-PEOPLE: Final = 40
+PEOPLE: Final = 24
+PAUSE: Final = timedelta(minutes=10)
+"""After such a pause the time is said again."""
 
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -120,8 +122,8 @@ def _known(numbers: Numbers, scene: Scene, *, cut: bool) -> Iterator[str]:
     if numbers.memories:
         yield "Known facts (more are known):" if cut else "Known facts:"
         for name, memory in numbers.memories.items():
-            flags = [word for word, said in (("private", memory.persona), ("standing", memory.standing)) if said]
-            flags += ["3"] if memory.importance >= 3 else []
+            private = memory.persona is not None and memory.subject == "user"
+            flags = [word for word, said in (("private", private), ("standing", memory.standing)) if said]
             yield f"{name} {'[' + ', '.join(flags) + '] ' if flags else ''}{safe(memory.text)}"
     if numbers.loops:
         yield "Open loops:"
@@ -140,19 +142,26 @@ def _now(scene: Scene) -> Iterator[str]:
 
 
 def _lines(lines: Sequence[Line], *, zone: str) -> Iterator[str]:
-    """The lines with their numbers; the day is said where it changes, the lane where there are several."""
+    """The lines with their numbers. The day is said where it changes, the time after a pause, the lane where there are
+    several, and who speaks where another one does."""
     several = len({line.turn.lane for line in lines}) > 1
-    lane: str | None = None
-    day = ""
+    before: Line | None = None
     for number, line in enumerate(lines, start=1):
-        if several and line.turn.lane != lane:
-            lane = line.turn.lane
-            yield f"(topic {_name(lane or 'main')})"
-        at = _local(line.turn.at, zone)
-        today = f"{at:%a %Y-%m-%d} "
+        fresh = before is None or (several and line.turn.lane != before.turn.lane)
+        if several and fresh:
+            yield f"(topic {_name(line.turn.lane or 'main')})"
         text = safe(line.text).replace("\n", "\n    ")
-        yield f"{number} {_name(line.speaker)} ({'' if today == day else today}{at:%H:%M}): {text}"
-        day = today
+        when = _when(line, before, zone=zone)
+        spoken = fresh or when or before is None or line.speaker != before.speaker
+        yield f"{number} {_name(line.speaker)}{when}: {text}" if spoken else f"{number} {text}"
+        before = line
+
+
+def _when(line: Line, before: Line | None, *, zone: str) -> str:
+    at = _local(line.turn.at, zone)
+    if before is None or _local(before.turn.at, zone).date() != at.date():
+        return f" ({at:%a %Y-%m-%d %H:%M})"
+    return f" ({at:%H:%M})" if line.turn.at - before.turn.at >= PAUSE else ""
 
 
 def _local(at: datetime, zone: str) -> datetime:
