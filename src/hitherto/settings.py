@@ -5,7 +5,7 @@ Read once, where a process starts, and passed in; nothing else reads the environ
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
@@ -13,6 +13,9 @@ from hitherto.errors import InvalidInput
 
 PREFIX = "HITHERTO_"
 MIB = 1024 * 1024
+
+LIBRARY = ("recipe", "model", "embedder", "reranker", "tokenizer", "keys", "forgotten")
+"""Settings that are arguments of `Hitherto` by the same name."""
 
 Seconds = Annotated[float, Field(gt=0)]
 Amount = Annotated[int, Field(ge=1)]
@@ -27,6 +30,10 @@ class Settings(BaseModel):
     recipe: str = Field(default="companion", description="The recipe of contexts that name none.")
     model: str | None = Field(default=None, description="The model that extracts and summarises; with none, rules do.")
     tokenizer: str = Field(default="o200k", description="The tokenizer family of the model that will answer.")
+    embedder: str | None = Field(
+        default=None, description="What makes vectors: static (the default), onnx:e5-small-v2, openai:MODEL@URL …"
+    )
+    reranker: str | None = Field(default=None, description="What ranks search results a second time: onnx, or none.")
 
     master_key: SecretStr | None = Field(
         default=None,
@@ -142,6 +149,17 @@ class Settings(BaseModel):
             name = str(first["loc"][0])
             shown = "" if "SecretStr" in str(cls.model_fields[name].annotation) else f"={given[name]!r}"
             raise InvalidInput(f"{variable(name)}{shown} cannot be used: {first['msg']}") from error
+
+    def library(self) -> dict[str, Any]:
+        """The library's own settings, as arguments of `Hitherto`: the same for the service, a worker and the commands."""
+        plain = {name: getattr(self, name) for name in LIBRARY}
+        return {**plain, "master_key": self.found_master_key()}
+
+    @classmethod
+    def of_library(cls, environ: Mapping[str, str]) -> Self:
+        """The library's settings alone; what else stands in the environment is left unread."""
+        names = (*LIBRARY, "master_key", "master_key_file", "redis")
+        return cls.read({variable(name): environ.get(variable(name), "") for name in names})
 
     def found_master_key(self) -> str | None:
         """The master key itself, wherever it is; None when nothing is to be encrypted."""

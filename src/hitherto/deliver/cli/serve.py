@@ -76,7 +76,8 @@ def mcp(
     clock = None if at is None else lambda: at
 
     async def run() -> None:
-        async with Hitherto(call.data, clock=clock, tenant=call.tenant, recipe=recipe or "companion") as memory:
+        given = call.library() | ({"recipe": recipe} if recipe else {})
+        async with Hitherto(call.data, clock=clock, tenant=call.tenant, **given) as memory:
             await server(fixed(Owner(memory=memory, user=user, persona=persona, lane=lane))).run_stdio_async()
 
     asyncio.run(run())

@@ -132,7 +132,7 @@ def _restored(call: Call, target: str, *, users: int, again: int) -> None:
 
 def _at_rest(call: Call, target: str) -> dict[str, Any]:
     """The keys of a restored memory are those of the memory that it is to be."""
-    given = call.at_rest()
+    given = call.library()
     if given["master_key"] is not None and given["keys"] is None and "://" not in target:
         given["keys"] = f"{Path(target).absolute()}.keys"
     return {name: value for name, value in given.items() if name != "forgotten"}
@@ -166,7 +166,7 @@ def copy(
         raise NotFound(f"there is no memory in {source!r}")
     if source == target:
         raise InvalidInput("source and target are the same place")
-    if plain is not None and call.at_rest()["master_key"] is None:
+    if plain is not None and call.library()["master_key"] is None:
         raise InvalidInput("--plain is for a copy with a master key: set HITHERTO_MASTER_KEY_FILE")
 
     async def run() -> Copied:
@@ -196,7 +196,7 @@ def _connected(call: Call, url: str, *, plain: bool) -> "Store":
     from hitherto import store
     from hitherto.privacy import open_keyring
 
-    at_rest = call.at_rest()
+    at_rest = call.library()
     if plain:
         return store.connect(url)
     keyring = open_keyring(url, master=at_rest["master_key"], folder=at_rest["keys"])

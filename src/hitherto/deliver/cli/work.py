@@ -61,7 +61,7 @@ def run(
     from hitherto.deliver import heap
 
     heap.lean()
-    with call.memory(model=model, redis=call.redis) as memory:
+    with call.memory(model=model, redis=call.settings.found_redis()) as memory:
         stop = asyncio.Event()
 
         def end(_signal: int, _frame: FrameType | None) -> None:

@@ -52,14 +52,9 @@ def application() -> FastAPI:
     logs.configure(settings.log_level)
     memory = Hitherto(
         settings.data,
-        recipe=settings.recipe,
-        model=settings.model,
-        tokenizer=settings.tokenizer,
-        forgotten=settings.forgotten,
         actor="service",
-        master_key=settings.found_master_key(),
-        keys=settings.keys,
         redis=settings.found_redis(),
+        **settings.library(),
     )
 
     @asynccontextmanager
@@ -112,7 +107,7 @@ def serve(settings: Settings, *, browse: bool = False) -> None:
 async def admit(settings: Settings) -> tuple[Settings, str | None]:
     """The settings to serve with, and the key of this run if there is no other: on loopback one is made for the run,
     elsewhere a service without keys does not start."""
-    async with Hitherto(settings.data, master_key=settings.found_master_key(), keys=settings.keys) as memory:
+    async with Hitherto(settings.data, **settings.library()) as memory:
         if await Keys(memory.catalog, clock=system_clock).any_valid():
             return settings, None
     if not is_loopback(settings.host):

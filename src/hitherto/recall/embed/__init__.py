@@ -2,16 +2,30 @@
 `pydantic` PydanticAI's, `sentences` those of sentence-transformers. A part is imported when its name is asked for.
 """
 
+from typing import cast
+
 from hitherto.errors import MissingExtra
+from hitherto.plugins import plugin, unknown
 from hitherto.recall.embed.base import Embedder
 from hitherto.recall.embed.static import static_embedder
 
 __all__ = ["Embedder", "open_embedder"]
 
+CARRIED = ("bge-small-en", "e5-small-v2", "minilm")
+"""Models that `onnx` knows, named here so that a wrong name is noticed without the extra."""
+KNOWN = (
+    "static",
+    *(f"onnx:{model}" for model in CARRIED),
+    *CARRIED,
+    "openai:…",
+    "pydantic-ai:…",
+    "sentence-transformers:…",
+)
+
 
 def open_embedder(embedder: "str | Embedder | None") -> Embedder:
     """The embedder of that name: `static` (the default), `onnx:NAME` with the extra installed, `openai:MODEL@BASE_URL`,
-    `pydantic-ai:PROVIDER:MODEL` or `sentence-transformers:NAME_OR_FOLDER`.
+    `pydantic-ai:PROVIDER:MODEL`, `sentence-transformers:NAME_OR_FOLDER`, or one that an installed package declares.
     """
     if embedder is None or embedder == "static":
         return static_embedder()
@@ -26,9 +40,22 @@ def open_embedder(embedder: "str | Embedder | None") -> Embedder:
         case "sentence-transformers":
             return _sentences(name)
         case _:
-            from hitherto.recall.embed.onnx import onnx_embedder
+            made = plugin("embedder", embedder)
+            return _onnx(embedder) if made is None else cast(Embedder, made)
 
-            return onnx_embedder(embedder.removeprefix("onnx:"))
+
+def _onnx(name: str) -> Embedder:
+    model = name.removeprefix("onnx:")
+    if model not in CARRIED:
+        raise unknown("embedder", name, KNOWN)
+    try:
+        from hitherto.recall.embed.onnx import onnx_embedder
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"the embedder {name!r} needs the extra: pip install 'hitherto[onnx]'") from error
+    try:
+        return onnx_embedder(model)
+    except LookupError as error:
+        raise MissingExtra(f"{error}; see docs/recall.md for the packages that carry them") from error
 
 
 def _remote(name: str) -> Embedder:
