@@ -110,11 +110,11 @@ def create_app(
 
 
 def _mcp(app: FastAPI) -> AbstractAsyncContextManager[None]:
-    """The MCP server at /mcp, where its package is installed."""
+    """The MCP server at /mcp, where its package is installed in a version that we know."""
     try:
         from hitherto.deliver.http.mcp_mount import mount
-    except ModuleNotFoundError as error:
-        if error.name not in ("mcp", "mcp_types"):
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         return nullcontext()
     return mount(app)

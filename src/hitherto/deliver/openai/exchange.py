@@ -139,8 +139,7 @@ async def remembered(
     except StoreError as error:
         return _without(who, body, error)
     entries = form.entries(body, kept=upkept.said)
-    spoken = [place for place, entry in enumerate(entries) if entry.said is not None]
-    said = [one for entry in entries if (one := entry.said) is not None]
+    said = places.in_order([one for entry in entries if (one := entry.said) is not None])
     current = max((place for place, one in enumerate(said) if one.role == "user"), default=None)
     if not said or (current is None and not form.keeps(body)):
         return Exchange(body=body, who=who)
@@ -153,7 +152,7 @@ async def remembered(
         return _without(who, body, error)
     if context is None:
         return Exchange(body=body, who=who, found=found)
-    now = 0 if current is None else spoken[current]
+    now = max((place for place, entry in enumerate(entries) if entry.said and entry.said.role == "user"), default=0)
     past: Sequence[Message] = ()
     if not form.keeps(body):
         own = found.at_end or (again and not entries[:now])
@@ -241,10 +240,10 @@ async def _found(who: Who, said: Sequence[Said], *, last: StoredTurn | None, aga
 async def _record(who: Who, found: Found) -> None:
     """Records what is new; afterwards the request lies at the lane's end."""
     turns: list[Turn] = []
-    for number, one in enumerate(found.new):
+    for number, (one, count) in enumerate(places.as_turns(found.new)):
         name = places.turn_id(found.lane, persona=who.persona, after=found.after, number=number, said=one)
         turns.append(_turn(who, one, lane=found.lane, name=name))
-        found.ids.append(name)
+        found.ids += [name] * count
     if turns:
         await who.memory.record(turns)
         found.after = turns[-1].id or found.after
@@ -311,7 +310,7 @@ def _trimmed(entries: Sequence[Entry], *, recipe: Recipe, tokenizer: Tokenizer) 
 
 async def _newest(store: UserStore, who: Who, lane: str | None, limit: int) -> Sequence[StoredTurn]:
     query = Window(persona=who.persona, lane=lane, limit=limit)
-    return [turn for turn in (await store.read(query))[query] if turn.role != "system"]
+    return places.in_order([turn for turn in (await store.read(query))[query] if turn.role != "system"])
 
 
 def _id(turns: Sequence[StoredTurn], place: int | None) -> str | None:

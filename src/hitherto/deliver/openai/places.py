@@ -14,13 +14,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from hitherto.ids import derived_id
 from hitherto.types import Part, Role, StoredTurn, ToolCall, ToolReturn
 
 SURE: Final = 3
 """So many messages in a row that are known make a place certain, whatever stands before them."""
+
+
+M = TypeVar("M", "Said", StoredTurn)
 
 
 class Meaning(NamedTuple):
@@ -76,6 +79,37 @@ class Place:
     known: int
     at: int
     pairs: Mapping[int, int] = field(default_factory=dict[int, int], compare=False)
+
+
+def in_order(messages: Sequence[M]) -> list[M]:
+    """Calls of tools before all that came back of them: some clients write each call and its result behind one another,
+    where the model made all calls at once."""
+    ordered: list[M] = []
+    returned: list[M] = []
+    for message in messages:
+        if message.role == "tool":
+            returned.append(message)
+            continue
+        only_calls = message.role == "assistant" and not message.text and bool(message.parts)
+        if not only_calls:
+            ordered += returned
+            returned = []
+        ordered.append(message)
+    return ordered + returned
+
+
+def as_turns(said: Sequence[Said]) -> list[tuple[Said, int]]:
+    """New messages as they are recorded, each with how many messages it is made of: calls made at once are one turn, so that
+    what comes back of them follows it."""
+    turns: list[tuple[Said, int]] = []
+    for one in said:
+        calls = one.role == "assistant" and not one.text and bool(one.parts)
+        if calls and turns and turns[-1][0].role == "assistant":
+            before, count = turns[-1]
+            turns[-1] = (Said("assistant", before.text, before.parts + one.parts), count + 1)
+        else:
+            turns.append((one, 1))
+    return turns
 
 
 def place(said: Sequence[Said], turns: Sequence[StoredTurn], *, again: bool = False) -> Place | None:
@@ -144,23 +178,48 @@ class _Common(NamedTuple):
 
 def _agree(asked: Sequence[Meaning], stored: Sequence[Meaning], *, back: bool) -> _Common:
     """How far messages and turns agree from the beginning on (`back`: both are given newest first). What the assistant said
-    in a row is one step, into however many messages or turns it is cut.
+    in a row is one step, into however many messages or turns it is cut. Clients that keep an answer and not the tools that
+    it took leave tool steps out.
     """
     run = taken = steps = 0
     pairs: list[tuple[int, int]] = []
     while run < len(asked) and taken < len(stored):
-        ours, theirs, more, most = asked[run], stored[taken], 1, 1
-        while ours != theirs:
-            if _part(ours, theirs, back=back) and _goes_on(asked, run + more):
-                ours, more = _joined(ours, asked[run + more], back=back), more + 1
-            elif _part(theirs, ours, back=back) and _goes_on(stored, taken + most):
-                theirs, most = _joined(theirs, stored[taken + most], back=back), most + 1
-            else:
-                return _Common(run, taken, steps, pairs)
-        if more == most == 1:
-            pairs.append((run, taken))
-        run, taken, steps = run + more, taken + most, steps + 1
+        bare = not asked[run].calls and asked[run].role != "tool"
+        start, matched = taken, _step(asked, run, stored, taken, back=back)
+        while matched is None and bare and _is_tools(stored[start]) and start + 1 < len(stored):
+            start += 1
+            matched = _step(asked, run, stored, start, back=back)
+        if matched is None:
+            break
+        if matched == (run + 1, start + 1):
+            pairs.append((run, start))
+        (run, taken), steps = matched, steps + 1
     return _Common(run, taken, steps, pairs)
+
+
+def _step(
+    asked: Sequence[Meaning], run: int, stored: Sequence[Meaning], taken: int, *, back: bool
+) -> tuple[int, int] | None:
+    """Where messages and turns stand after the next of both, if these mean the same."""
+    ours, theirs = asked[run], stored[taken]
+    run, taken = run + 1, taken + 1
+    bare = not ours.calls
+    while ours != theirs:
+        further = taken
+        while bare and further < len(stored) and stored[further].role == "tool":
+            further += 1
+        if _part(ours, theirs, back=back) and _goes_on(asked, run):
+            ours, run = _joined(ours, asked[run], back=back), run + 1
+        elif _part(theirs, ours, back=back) and _goes_on(stored, further):
+            more = stored[further]._replace(calls=()) if bare else stored[further]
+            theirs, taken = _joined(theirs, more, back=back), further + 1
+        else:
+            return None
+    return run, taken
+
+
+def _is_tools(turn: Meaning) -> bool:
+    return turn.role == "tool" or bool(turn.calls)
 
 
 def _goes_on(messages: Sequence[Meaning], place: int) -> bool:
