@@ -10,11 +10,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import errors
 
 from hitherto.errors import InvalidInput, SchemaMismatch, StoreError, StoreUnavailable
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import PostgresStore
 from hitherto.store.postgres.connections import query
+from hitherto.store.postgres.failures import lost_worker, translated
 from hitherto.store.postgres.layout import SCHEMA
 from hitherto.store.postgres.migrations import require_server
 from hitherto.store.protocol import Answers, Change, Head, Log, TurnsById, Window
@@ -184,6 +186,30 @@ async def test_busy_connections_are_waited_for_and_then_named(server: PostgresSe
             assert "holds this user's lock" in messages
             assert "pool_size" in messages
             assert (await put(user, Change(turns=(turn_draft("t3"),)))).turns == (2,)
+
+
+@pytest.mark.parametrize(
+    ("error", "worker"),
+    [
+        (errors.ConnectionFailure("connection to the remote node app@10.0.0.7:5432 failed"), "10.0.0.7:5432"),
+        (errors.AdminShutdown("terminating connection\nCONTEXT:  while executing command on w1:5432"), "w1:5432"),
+        (errors.CannotConnectNow("the database system is starting up\nwhile executing command on w1:5432"), "w1:5432"),
+        (errors.InternalError_("server closed the connection\nwhile executing command on w1:5432"), "w1:5432"),
+        (
+            errors.InternalError_("could not commit transaction for shard 102009 on at least one active node"),
+            "a worker",
+        ),
+        (errors.InternalError_("could not find a relation"), None),
+        (errors.AdminShutdown("terminating connection due to administrator command"), None),
+        (errors.LockNotAvailable("canceling statement due to lock timeout\nwhile executing command on w1:5432"), None),
+    ],
+)
+def test_a_coordinator_that_lost_a_worker_is_understood(error: psycopg.Error, worker: str | None) -> None:
+    assert lost_worker(error) == worker
+    if worker is not None:
+        told = translated(error, {"host": "coordinator"})
+        assert isinstance(told, StoreUnavailable)
+        assert worker in str(told)
 
 
 def test_an_old_server_is_refused() -> None:

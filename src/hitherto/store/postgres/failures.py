@@ -22,7 +22,7 @@ from hitherto.errors import (
 RETRIED = (errors.SerializationFailure, errors.DeadlockDetected)
 """Two transactions stood in each other's way: the loser runs again."""
 
-_WORKER = re.compile(r"(?:command on|remote node [^ ]*@)(?P<address>[^ ]+:\d+)")
+_WORKER = re.compile(r"(?:command on |remote node [^ ]*@)(?P<address>[^ ]+:\d+)")
 _LOST = (
     "could not commit transaction for shard",
     "server closed the connection",

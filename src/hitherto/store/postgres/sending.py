@@ -4,8 +4,9 @@ A batch is written to the connection's buffer first and sent at once. Sent one b
 gives it the processor before the next one is written. Each is prepared under a name that the connection remembers, so that
 its server plans it once.
 
-This is libpq's pipeline mode without the driver's cursors: a context is some twenty statements, and a cursor for each costs
-more than reading all their rows.
+This is libpq's pipeline mode without the driver's own, which wakes the event loop for each of a context's twenty statements:
+with it the median context took 64 ms instead of 30 on a machine that was busy with other things (80 of each in turns, 1,200
+turns), and 7 % more of the process's time.
 """
 
 from collections.abc import Sequence
