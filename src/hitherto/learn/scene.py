@@ -27,7 +27,7 @@ BEFORE: Final = 2
 LOOKED_AT: Final = 400
 PEOPLE: Final = 200
 LOOPS: Final = 40
-FEW, MANY = 1_000, 1_800
+FEW, MANY = 1_000, 2_000
 """How many characters of known memories are shown: with a few lines, and when a session has ended."""
 LONGEST_SITTING: Final = 24_000
 """Characters of a session's lines that are shown again when it ends."""
@@ -174,7 +174,8 @@ def relevant(memories: Sequence[Memory], new: Sequence[Line], *, limit: int) -> 
     def worth(memory: Memory) -> tuple[float, ...]:
         shared = len((words[memory.id] & said) - common)
         core = 1.5 * (memory.importance >= 3) + 0.5 * (memory.importance == 2)
-        return (100.0 * (memory.standing or memory.pinned) + shared + core, memory.at.timestamp(), memory.seq)
+        always = 2.5 * (memory.standing or memory.pinned)
+        return (always + shared + core - len(memory.text) / 400, memory.at.timestamp(), memory.seq)
 
     chosen: list[Memory] = []
     room = limit

@@ -100,7 +100,7 @@ class _Answer:
             names = _names(_text(note, "who"))
             quotes = self._quotes(note)
             lines = {line.turn.id: line.turn for line in self._numbers.lines.values()}
-            of_persona = bool(names) and slug(names[0]) == slug(self._scene.persona)
+            of_persona = slug(self._scene.persona) in {slug(name) for name in names}
             told = [lines[quote.turn].role for quote in quotes if quote.turn in lines]
             until = moment(_text(note, "due"), zone=self._scene.zone, hour=23)
             flag = _text(note, "flag").lower()
