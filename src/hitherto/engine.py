@@ -473,7 +473,7 @@ class Hitherto(Parts):
         stopped and started again."""
         made = self._vectors()
         return {
-            name: await embed.reindex(self._user(name), embedder=made.embedder, embed=made.embed, progress=progress)
+            name: await embed.reindex(self._user(name), made=made, progress=progress)
             for name in await self._these(user)
         }
 

@@ -247,7 +247,8 @@ class Parts:
         return await self._models.meter.over(key.tenant, self._store.user(key), now=self._clock(), everyone=everyone)
 
     def _vectors(self) -> Vectors:
-        return Vectors(embedder=self._recaller.version, at_once=self._recaller.at_once, embed=self._recaller.vectors)
+        recaller = self._recaller
+        return Vectors(embedder=recaller.version, at_once=recaller.at_once, embed=recaller.vectors, stems=stems)
 
     async def _stored(self, turns: Sequence[Turn]) -> list[str]:
         """Records turns of any users; gives their ids in the same order."""

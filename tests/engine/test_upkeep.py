@@ -10,9 +10,10 @@ import pytest
 from hitherto import Hitherto, Turn
 from hitherto.recall.embed.static import static_embedder
 from hitherto.recall.vectors import Vectors
-from hitherto.store.protocol import Change, Untraced, UserKey
+from hitherto.store.protocol import Change, Log, Untraced, UserKey
 from hitherto.store.sqlite.layout import Layout
 from hitherto.testing import FakeClock
+from hitherto.text.analyser import ANALYSER_VERSION, asked_stems, stems
 from tests.engine.talking import Talk
 
 
@@ -62,8 +63,39 @@ async def test_a_quick_embedder_leaves_nothing_behind(memory: Hitherto, talk: Ta
     await talk.exchange(["I live in Austin.", "Lovely.", "I love jazz.", "Me too."])
     await talk.settle()
     store = memory._user("ana")  # pyright: ignore[reportPrivateUsage] -- there is no call that tells
-    query = Untraced(embedder=static_embedder().version, limit=10)
+    query = Untraced(embedder=f"{static_embedder().version}:{ANALYSER_VERSION}", limit=10)
     assert (await store.read(query))[query] == ()
+
+
+async def test_stems_of_another_version_are_found_meanwhile_and_written_anew(
+    store_url: str, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [
+        "Mi abuela me dejó sus máquinas de coser.",
+        "Los vecinos ensayan con la batería.",
+        "昨日、猫を動物病院に連れて行った。",
+    ]
+
+    def as_english(text: str) -> list[str]:
+        return asked_stems(text)[1] or stems(text)
+
+    async def places(memory: Hitherto) -> list[int]:
+        asked = ["¿qué máquina dejó la abuela?", "un vecino que ensaya", "猫の病院"]
+        best = [await memory.search(user="ana", query=query, limit=1, kinds=("turn",)) for query in asked]
+        return [said.index(hits[0].text) for hits in best if hits and "lexical" in hits[0].parts]
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr("hitherto.parts.stems", as_english)
+        earlier.setattr("hitherto.recall.search.ANALYSER_VERSION", "1")
+        async with Hitherto(store_url, clock=clock) as memory:
+            await memory.record([Turn("ana", "user", text) for text in said])
+    async with Hitherto(store_url, clock=clock) as memory:
+        assert await places(memory) == [0, 1, 2]
+        await memory.settle(user="ana")
+        assert await places(memory) == [0, 1, 2]
+        store = memory._user("ana")  # pyright: ignore[reportPrivateUsage] -- there is no call that tells
+        query = Log(after=0, limit=3)
+        assert [list(entry.stems) for entry in (await store.read(query))[query]] == [stems(text) for text in said]
 
 
 @pytest.mark.req("R1.6")

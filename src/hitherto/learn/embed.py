@@ -1,7 +1,8 @@
-"""The step that writes vectors where there are none: behind a slow embedder, after a change of embedder, after an import.
+"""The step that writes vectors where there are none: behind a slow embedder, after a change of embedder or analyser, after an
+import. The stems are written with them, as this version's analyser makes them.
 
-What has no vector is found by its words meanwhile. The texts are embedded in a thread, with no transaction open; a row
-that was forgotten in between simply is no longer there to take its vector.
+What has no vector is found by its words meanwhile, those of older stems too. The texts are embedded in a thread, with no
+transaction open; a row that was forgotten in between simply is no longer there to take its vector.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hitherto.ingest.record import words
-from hitherto.learn.services import Embed, Services
+from hitherto.learn.services import Services, Vectors
 from hitherto.store.protocol import Answers, Change, Head, RecordsBySeq, TurnsBySeq, Untraced, UserStore, Vector
 from hitherto.types import Json
 from hitherto.work.cursors import Effect
@@ -26,12 +27,13 @@ class Piece:
     """Vectors for some entries, and the entry up to which nothing is missing now."""
 
     vectors: tuple[tuple[int, Vector], ...]
+    stems: tuple[tuple[int, tuple[str, ...]], ...] = ()
     last: int | None
 
 
-async def missing(store: UserStore, *, embedder: str, embed: Embed, after: int, limit: int = BATCH) -> Piece:
+async def missing(store: UserStore, *, made: Vectors, after: int, limit: int = BATCH) -> Piece:
     """Vectors for the next entries that have none of this embedder; `last` None when there are no more."""
-    query = Untraced(embedder=embedder, after=after, limit=limit)
+    query = Untraced(embedder=made.embedder, after=after, limit=limit)
     seqs = (await store.read(query))[query]
     if not seqs:
         return Piece(vectors=(), last=None)
@@ -39,18 +41,17 @@ async def missing(store: UserStore, *, embedder: str, embed: Embed, after: int, 
     answers = await store.read(turns, records)
     texts = {turn.seq: words(turn.text, turn.parts) for turn in answers[turns]}
     texts |= {row.seq: row.text for row in answers[records]}
-    vectors = await asyncio.to_thread(embed, list(texts.values()))
-    return Piece(vectors=tuple(zip(texts, vectors, strict=True)), last=seqs[-1])
+    vectors = await asyncio.to_thread(made.embed, list(texts.values()))
+    stems = tuple((seq, tuple(made.stems(text))) for seq, text in texts.items())
+    return Piece(vectors=tuple(zip(texts, vectors, strict=True)), stems=stems, last=seqs[-1])
 
 
-async def reindex(
-    store: UserStore, *, embedder: str, embed: Embed, progress: Callable[[int, int], None] | None = None
-) -> int:
+async def reindex(store: UserStore, *, made: Vectors, progress: Callable[[int, int], None] | None = None) -> int:
     """Writes every missing vector of this embedder now; how many. Stopped and started again, it goes on."""
     head = Head()
     total = (await store.read(head))[head]
     after = count = 0
-    while (piece := await missing(store, embedder=embedder, embed=embed, after=after)).last is not None:
+    while (piece := await missing(store, made=made, after=after)).last is not None:
         await store.write(_writing(piece))
         after, count = piece.last, count + len(piece.vectors)
         if progress is not None:
@@ -59,7 +60,7 @@ async def reindex(
 
 
 def _writing(piece: Piece) -> Callable[[Answers], Change]:
-    return lambda _: Change(vectors=piece.vectors)
+    return lambda _: Change(vectors=piece.vectors, stems=piece.stems)
 
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
@@ -77,7 +78,7 @@ async def run(job: Job[Services]) -> Effect:
     vectors = job.services.vectors
     assert vectors is not None, "it is not due without"
     after = job.cursor.position if job.cursor.body.get("embedder") == vectors.embedder else 0
-    piece = await missing(job.store, embedder=vectors.embedder, embed=vectors.embed, after=after)
+    piece = await missing(job.store, made=vectors, after=after)
     body: dict[str, Json] = {"embedder": vectors.embedder, "done": piece.last is None}
     position = job.view.head if piece.last is None else piece.last
     return Effect(position=position, body=body, decide=_writing(piece))

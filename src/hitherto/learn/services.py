@@ -39,11 +39,14 @@ Embed = Callable[[Sequence[str]], Sequence[Vector]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vectors:
-    """The embedder of searchable texts; one that works `at_once` has written its vectors while recording."""
+    """The embedder of searchable texts; one that works `at_once` has written its vectors while recording. `stems` are what
+    full text finds them by.
+    """
 
     embedder: str
     at_once: bool
     embed: Embed
+    stems: Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

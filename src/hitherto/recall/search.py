@@ -50,7 +50,7 @@ from hitherto.store.protocol import (
     UserStore,
     Vector,
 )
-from hitherto.text.analyser import stems, words
+from hitherto.text.analyser import ANALYSER_VERSION, stems, words
 from hitherto.text.time.spans import ranges
 from hitherto.types import Hit, Recalled, Record, StoredTurn
 
@@ -121,14 +121,11 @@ class Recaller:
     def __init__(self, embedder: Embedder, *, reranker: Reranker | None = None) -> None:
         self._embedder = CheckedEmbedder(embedder)
         self._reranker = reranker
-        self._cache = TraceCache(embedder=embedder.version, dimension=embedder.dimension)
+        self.version = f"{embedder.version}:{ANALYSER_VERSION}"
+        """The embedder's and the analyser's: vectors and traits of others are not compared, and the work makes them anew."""
+        self._cache = TraceCache(embedder=self.version, dimension=embedder.dimension)
         self._calibration: Calibration | None = None
         self._ask = lru_cache(maxsize=1024)(self._embedded)
-
-    @property
-    def version(self) -> str:
-        """The embedder's: vectors of another one are not compared."""
-        return self._embedder.version
 
     @property
     def at_once(self) -> bool:
@@ -142,7 +139,7 @@ class Recaller:
         vectors = self._embedder.embed([*texts, *(part for of_text in parts for part in of_text)])
         ends = np.cumsum([len(texts), *map(len, parts)])
         packed = pack(vectors[: len(texts)], found, [vectors[a:b] for a, b in pairwise(ends)])
-        return [Vector(embedder=self._embedder.version, data=data) for data in packed]
+        return [Vector(embedder=self.version, data=data) for data in packed]
 
     def similarity(self, a: str, b: str) -> float:
         """How alike two texts are, calibrated."""

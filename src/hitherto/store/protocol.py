@@ -456,6 +456,8 @@ class Change:
     lease: Lease | None = None
     vectors: tuple[tuple[int, Vector], ...] = ()
     """Vectors for entries that were written before (reindexing); replaces one of the same embedder."""
+    stems: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    """Stems for entries that were written before, in place of those they have: another analyser made these."""
     snapshots: tuple[StoredSnapshot, ...] = ()
     blobs: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     notes: tuple[Note, ...] = ()

@@ -138,6 +138,7 @@ def shut(change: Change, seal: Seal) -> Change:
         change,
         turns=tuple(replace(t, **_shut_turn(t, seal), stems=tuple(map(seal.word, t.stems))) for t in change.turns),
         records=tuple(replace(r, **_shut_row(r, seal), stems=tuple(map(seal.word, r.stems))) for r in change.records),
+        stems=tuple((seq, tuple(map(seal.word, found))) for seq, found in change.stems),
         cursors=tuple(_shut_cursor(cursor, seal) for cursor in change.cursors),
         snapshots=tuple(_shut_snapshot(snapshot, seal) for snapshot in change.snapshots),
         blobs={name: seal.shut(text, "blob") for name, text in change.blobs.items()},

@@ -88,7 +88,7 @@ def turn_values(user: UUID, seq: int, draft: TurnDraft | StoredTurn, found: Sequ
         "number": draft.number,
         "tokens": draft.tokens,
         "family": draft.family,
-        **_found_by(words(found, mark=mark)),
+        **found_by(found, mark=mark),
     }
 
 
@@ -118,12 +118,14 @@ def record_values(user: UUID, seq: int, draft: RowDraft | Row, found: Sequence[s
         "recorded_at": micros(draft.recorded_at),
         "retired": draft.retired if isinstance(draft, Row) else None,
         "retired_at": stamp(draft.retired_at) if isinstance(draft, Row) else None,
-        **_found_by(words(found, mark=mark)),
+        **found_by(found, mark=mark),
     }
 
 
-def _found_by(words: list[str]) -> Values:
-    return {"words": words, "length": len(words), "repeats": len(set(words)) < len(words)}
+def found_by(stems: Sequence[str], *, mark: str) -> Values:
+    """The columns by which a version is found."""
+    said = words(stems, mark=mark)
+    return {"words": said, "length": len(said), "repeats": len(set(said)) < len(said)}
 
 
 def cursor_values(user: UUID, cursor: Cursor) -> Values:

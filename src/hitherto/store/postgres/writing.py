@@ -104,6 +104,13 @@ class _Writer:
         if vector is not None:
             self.add(name, seq=seq, embedder=embedder_id(vector.embedder), vector=vector.data)
 
+    def restem(self, seq: int, stems: Sequence[str]) -> None:
+        """Other stems for an entry, and for the statistics what that changes."""
+        found = rows.found_by(stems, mark=self.person.mark)
+        for target in ("turn", "record"):
+            self.add(f"recount_{target}", seq=seq, words=found["words"], length=found["length"])
+            self.add(f"restem_{target}", seq=seq, **found)
+
     def retire(self, identifier: str, seq: int, at: int) -> None:
         self.add("retire_turn", id=identifier, seq=seq)
         self.add("retire_record", id=identifier, seq=seq, at=at)
@@ -188,6 +195,8 @@ def _beside(writer: _Writer, change: Change) -> None:
     for seq, vector in change.vectors:
         writer.trace("trace_turn", seq, vector)
         writer.trace("trace_record", seq, vector)
+    for seq, stems in change.stems:
+        writer.restem(seq, stems)
     for snapshot in change.snapshots:
         writer.statements.append(Statement(statement("put_snapshot"), rows.snapshot_values(user, snapshot)))
     if change.blobs:

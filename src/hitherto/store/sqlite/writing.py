@@ -164,12 +164,30 @@ def retire(connection: Connection, name: str, *, seq: int, at: int) -> int:
 def _write_beside(connection: Connection, change: Change) -> None:
     """What a change writes beside the log."""
     tracepages.add_later(connection, change.vectors)
+    for seq, stems in change.stems:
+        _restem(connection, seq, " ".join(stems))
     connection.executemany(_WRITING["cursor"], map(_cursor_row, change.cursors))
     if change.lease is not None:
         lease = change.lease
         connection.execute(_WRITING["lease"], (lease.holder, lease.fence, micros(lease.expires)))
     receipts.put(connection, change.snapshots, change.blobs)
     connection.executemany(_WRITING["note"], [(one.name, stamp(one.expires), one.body) for one in change.notes])
+
+
+def _restem(connection: Connection, seq: int, text: str) -> None:
+    """Has an entry found by other stems; the index needs to be told which it had."""
+    for (before,) in connection.execute(_WRITING["turn_stems"], {"seq": seq, "stems": text}).fetchall():
+        if before:
+            connection.execute(_ERASING["turn_words"], (seq, before))
+        if text:
+            connection.execute(_WRITING["turn_words"], (seq, text))
+        connection.execute(_WRITING["restem_turn"], {"seq": seq, "stems": text})
+    for (before,) in connection.execute(_WRITING["record_stems"], {"seq": seq, "stems": text}).fetchall():
+        if before:
+            connection.execute(_ERASING["record_words"], (seq, before))
+        if text:
+            connection.execute(_WRITING["record_words"], (seq, text))
+        connection.execute(_WRITING["restem_record"], {"seq": seq, "stems": text})
 
 
 def _cursor_row(cursor: Cursor) -> tuple[str, int, int | None, int, str | None, int, str]:

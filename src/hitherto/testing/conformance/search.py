@@ -6,7 +6,7 @@ from random import Random
 from hitherto.clock import micros
 from hitherto.store.catalog import UserKey
 from hitherto.store.matches import score
-from hitherto.store.protocol import Change, Matches, Store, Traces, Untraced, Vector
+from hitherto.store.protocol import Change, Log, Matches, Store, Traces, Untraced, Vector
 from hitherto.store.traces import Trace
 from hitherto.testing.drafts import moment, put, row_draft, turn_draft
 
@@ -184,3 +184,29 @@ class SearchConformance:
         answers = await user.read(one, two)
         assert [trace.vector for trace in answers[one]] == [b"\x01"]
         assert [trace.vector for trace in answers[two]] == [b"\x02"]
+
+    async def test_stems_that_are_written_anew_count_as_if_they_had_been_there(self, store: Store) -> None:
+        changed, fresh = store.user(ANA), store.user(UserKey("default", "bo"))
+        turns = (("casas", "azules"), ("casas", "casas"), (), ("mar",))
+        meant = (("cas", "azul"), ("cas", "cas"), ("verd",), ())
+        await put(
+            changed,
+            Change(
+                turns=tuple(turn_draft(f"t{n}", stems=stems) for n, stems in enumerate(turns)),
+                records=(row_draft("m1", stems=("casas",)), row_draft("m2", stems=("gato",))),
+            ),
+        )
+        await put(changed, Change(stems=(*enumerate(meant, start=1), (5, ("cas",)), (6, ("gato",)), (99, ("cas",)))))
+        await put(
+            fresh,
+            Change(
+                turns=tuple(turn_draft(f"t{n}", stems=stems) for n, stems in enumerate(meant)),
+                records=(row_draft("m1", stems=("cas",)), row_draft("m2", stems=("gato",))),
+            ),
+        )
+        for target in ("turn", "record"):
+            for stem in ("cas", "casas", "azul", "verd", "mar", "gato"):
+                query = Matches(stems=(stem,), target=target)
+                assert (await changed.read(query))[query] == (await fresh.read(query))[query]
+        entries = Log(after=0, limit=9)
+        assert [entry.stems for entry in (await changed.read(entries))[entries]] == [*meant, ("cas",), ("gato",)]

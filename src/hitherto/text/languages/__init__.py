@@ -35,8 +35,10 @@ _IDEOGRAM: Final = 2.5
 """A character of these scripts says as much as so many Latin letters."""
 _LETTER: Final = 1.2
 """What a letter that few languages have counts beside a word that only one of them has."""
-_SURE: Final = 0.7
+_SURE: Final = 0.3
 """How far the best must lead the next, in words that only one language has."""
+_ENDING: Final = 0.25
+"""What the ending of a word that no list has counts likewise."""
 _SHARE: Final = 0.06
 """Of so many words of a text one must speak for its language."""
 _LIKELY: Final = 0.6
@@ -55,6 +57,8 @@ class Language:
     keep: str
     """Letters that are words' own: they keep their marks when accents are dropped."""
     letters: str
+    endings: tuple[str, ...]
+    """What words of this language often end in, and those of others seldom."""
     elisions: frozenset[str]
     """What stands before an apostrophe and is no word to look for ("l'", "dell'")."""
     stop: frozenset[str]
@@ -102,6 +106,7 @@ def language(code: str) -> Language:
         script=read.get("script", "latin"),
         keep=read.get("keep", ""),
         letters=read.get("letters", ""),
+        endings=tuple(read.get("endings", "").split()),
         elisions=frozenset(read.get("elisions", "").split()),
         stop=frozenset(read["stop"].split()),
         words={name: frozenset(sections.get(name, "").split()) for name in LISTS},
@@ -165,19 +170,29 @@ def _script(text: str) -> str:
 
 
 def _scores(words: Iterable[str], text: str, *, among: tuple[str, ...]) -> dict[str, float]:
-    evidence, letters = _evidence(), _letters()
     scores = dict.fromkeys(among, 0.0)
     for word in words:
         for part in (word, *_APART.split(word)) if "'" in word or "’" in word else (word,):
-            for code, weight in evidence.get(part, ()):
+            for code, weight in _says(part):
                 if code in scores:
                     scores[code] += weight
     if not text.isascii():
+        letters = _letters()
         for letter in set(text) & letters.keys():
             for code, weight in letters[letter]:
                 if code in scores:
                     scores[code] += weight
     return scores
+
+
+@lru_cache(maxsize=1 << 15)
+def _says(word: str) -> tuple[tuple[str, float], ...]:
+    """What a word says of the language it is in: by the lists that have it, or else by its ending."""
+    known = _evidence().get(word)
+    if known is not None or len(word) < 4:
+        return known or ()
+    ended = [code for code in CODES if word.endswith(language(code).endings)]
+    return tuple((code, _ENDING / len(ended)) for code in ended)
 
 
 @cache

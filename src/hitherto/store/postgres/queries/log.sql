@@ -92,6 +92,34 @@ from (
 ) g
 where h.user_id = %(user)s
 
+-- name: recount_turn
+-- What other stems of one turn version change in the full-text statistics.
+update heads h
+set turn_documents = h.turn_documents + (%(length)s::int > 0)::int - (t.length > 0)::int,
+    turn_stems = h.turn_stems + %(length)s::int - t.length
+from turns t
+where h.user_id = %(user)s and t.user_id = %(user)s and t.seq = %(seq)s and t.words <> %(words)s::text[]
+
+-- name: restem_turn
+-- Other stems for one turn version.
+update turns t
+set words = %(words)s::text[], length = %(length)s::int, repeats = %(repeats)s::boolean
+where t.user_id = %(user)s and t.seq = %(seq)s and t.words <> %(words)s::text[]
+
+-- name: recount_record
+-- What other stems of one record version change in the full-text statistics.
+update heads h
+set record_documents = h.record_documents + (%(length)s::int > 0)::int - (t.length > 0)::int,
+    record_stems = h.record_stems + %(length)s::int - t.length
+from records t
+where h.user_id = %(user)s and t.user_id = %(user)s and t.seq = %(seq)s and t.words <> %(words)s::text[]
+
+-- name: restem_record
+-- Other stems for one record version.
+update records t
+set words = %(words)s::text[], length = %(length)s::int, repeats = %(repeats)s::boolean
+where t.user_id = %(user)s and t.seq = %(seq)s and t.words <> %(words)s::text[]
+
 -- name: lease
 select h.lease_holder, h.lease_fence, h.lease_expires
 from heads h

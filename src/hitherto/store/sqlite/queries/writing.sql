@@ -64,3 +64,19 @@ INSERT OR REPLACE INTO lease (one, holder, fence, expires) VALUES (1, ?, ?, ?)
 -- name: note
 -- A note, in place of one of the same name.
 INSERT OR REPLACE INTO notes (name, expires, body) VALUES (?, ?, ?)
+
+-- name: turn_stems
+-- The stems that a turn version has, if they are others.
+SELECT stems FROM turns WHERE seq = :seq AND stems <> :stems
+
+-- name: record_stems
+-- The stems that a record version has, if they are others.
+SELECT stems FROM records WHERE seq = :seq AND stems <> :stems
+
+-- name: restem_turn
+-- Other stems for a turn version; those of its index are changed beside.
+UPDATE turns SET stems = :stems WHERE seq = :seq
+
+-- name: restem_record
+-- Other stems for a record version; those of its index are changed beside.
+UPDATE records SET stems = :stems WHERE seq = :seq
