@@ -19,7 +19,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist workstea
 PROGRAMS := scripts/install_program.sh chromium chromium browser && scripts/install_program.sh redis-check-rdb redis-tools Redis
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak soak-load sbom lint format bench model lock typescript docs screenshots clean
+.PHONY: help demo test soak soak-load sbom lint format bench model lock typescript docs site screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line
 	$(BIN)/python scripts/reference_pages.py
 	$(BIN)/python scripts/dependency_costs.py
 	$(BIN)/python scripts/service_tables.py
+
+site: $(VENV)/dev.stamp ## build the documentation as a searchable site that needs no network: build/site/index.html
+	$(BIN)/python -m mkdocs build --strict --quiet
 
 screenshots: $(VENV)/test.stamp ## take the pictures in docs/images anew
 	@scripts/install_program.sh chromium chromium browser
