@@ -43,33 +43,46 @@ def fsync_alone(folder: Path, count: int) -> list[float]:
     return seconds
 
 
-def plain_sqlite(folder: Path, count: int, batch: int) -> list[float]:
+class Bare:
     """One row of the same bytes a turn, durable, no index."""
-    db: Any = apsw.Connection(str(folder / f"plain-{batch}.db"))
-    for setting in ("pragma journal_mode=wal", "pragma synchronous=full"):
-        db.execute(setting).fetchall()
-    db.execute("create table turns(seq integer primary key, text text)")
-    seconds: list[float] = []
-    for _ in range(count // batch):
-        begin = perf_counter()
-        db.execute("begin immediate")
-        db.executemany("insert into turns(text) values(?)", [(TEXT,)] * batch)
-        db.execute("commit")
-        seconds.append((perf_counter() - begin) / batch)
-    db.close()
-    return seconds
+
+    def __init__(self, path: Path) -> None:
+        self.db: Any = apsw.Connection(str(path))
+        for setting in ("pragma journal_mode=wal", "pragma synchronous=full"):
+            self.db.execute(setting).fetchall()
+        self.db.execute("create table turns(seq integer primary key, text text)")
+
+    def insert(self, batch: int) -> None:
+        self.db.execute("begin immediate")
+        self.db.executemany("insert into turns(text) values(?)", [(TEXT,)] * batch)
+        self.db.execute("commit")
 
 
-async def hitherto(folder: Path, count: int, batch: int, *, user: str = "ana") -> list[float]:
-    seconds: list[float] = []
+async def beside_bare(folder: Path, count: int, batch: int) -> tuple[list[float], list[float]]:
+    """Seconds a turn of the bare insert and of `record`, in turns, so that both have the same machine."""
+    plain: list[float] = []
+    ours: list[float] = []
+    folder.mkdir()  # noqa: ASYNC240 - nothing else runs here
+    bare = Bare(folder / "plain.db")
+    async with Hitherto(folder / "memories") as memory:
+        await memory.record(turns(1))
+        for start in range(0, count, batch):
+            some = turns(batch, start=start)
+            begin = perf_counter()
+            bare.insert(batch)
+            between = perf_counter()
+            await memory.record(some)
+            plain.append((between - begin) / batch)
+            ours.append((perf_counter() - between) / batch)
+    bare.db.close()
+    return plain, ours
+
+
+async def hitherto(folder: Path, count: int, batch: int, *, user: str = "ana") -> None:
     async with Hitherto(folder) as memory:
         await memory.record(turns(1, user=user))
         for start in range(0, count, batch):
-            some = turns(batch, user=user, start=start)
-            begin = perf_counter()
-            await memory.record(some)
-            seconds.append((perf_counter() - begin) / batch)
-    return seconds
+            await memory.record(turns(batch, user=user, start=start))
 
 
 async def concurrent(folder: Path, count: int, tasks: int) -> float:
@@ -118,11 +131,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         folder = Path(name)
         rows.append(row("fsync alone", fsync_alone(folder, count)))
         for batch in (1, 100, 1000):
-            plain = plain_sqlite(folder, max(count, batch * 5), batch)
-            peer = spread(plain).p50
+            plain, ours = asyncio.run(beside_bare(folder / f"batch-{batch}", max(count, batch * 5), batch))
             rows.append(row(f"plain SQLite, batches of {batch}", plain))
-            ours = asyncio.run(hitherto(folder / f"batch-{batch}", max(count, batch * 5), batch))
-            rows.append(row(f"record, batches of {batch}", ours, peer=peer))
+            rows.append(row(f"record, batches of {batch}", ours, peer=spread(plain).p50))
         rates = {
             "16 callers of one user, one process": asyncio.run(concurrent(folder / "callers", count, 16)),
             "4 processes, one user": processes(folder / "shared", count, 4, shared=True),
