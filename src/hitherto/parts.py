@@ -254,9 +254,10 @@ class Parts:
         """Records turns of any users; gives their ids in the same order."""
         now = self._clock()
         ids: dict[int, str] = {}
-        for user, places in recording.by_user(validate.turns(turns, now=now)).items():
-            batch = [turns[place] for place in places]
-            prepared = recording.prepare(batch, indexer=self._indexer(), now=now, new_id=lambda: new_id(now))
+        valid = validate.turns(turns, now=now)
+        for user, places in recording.by_user(valid).items():
+            batch = [valid[place] for place in places]
+            prepared = recording.prepare(batch, indexer=self._indexer(), new_id=lambda: new_id(now))
             also = await self._consequences(user, batch)
             done = await recording.record(
                 self._user(user), prepared, rule=sessions.Rule.of(self._recipe.sessions), now=now, also=also

@@ -2,6 +2,7 @@
 
 from hitherto.ingest import sessions
 from hitherto.ingest.record import prepare, record
+from hitherto.ingest.validation import turns
 from hitherto.store.protocol import Log, Store, UserKey
 from hitherto.testing import FakeClock
 from hitherto.types import Turn
@@ -24,7 +25,7 @@ async def say(store: Store, key: UserKey, clock: FakeClock, lines: list[str], *,
     for place, text in enumerate(lines, start=first):
         role = "assistant" if place % 2 else "user"
         turn = Turn(key.user, role, text, id=f"t{place}", persona="coach", at=clock())
-        prepared = prepare([turn], indexer=services().indexer, now=clock(), new_id=lambda: "never")
+        prepared = prepare(turns([turn], now=clock()), indexer=services().indexer, new_id=lambda: "never")
         await record(store.user(key), prepared, rule=sessions.Rule(), now=clock())
         clock.tick(minutes=1)
 

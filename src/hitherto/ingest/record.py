@@ -70,11 +70,8 @@ class Prepared:
     vector: Vector | None
 
 
-def prepare(
-    turns: Sequence[Turn], *, indexer: Indexer, now: datetime, new_id: Callable[[], str]
-) -> tuple[Prepared, ...]:
-    """Validates all turns first, so that a bad one in a batch loses nothing."""
-    valid = validate.turns(turns, now=now)
+def prepare(valid: Sequence[Turn], *, indexer: Indexer, new_id: Callable[[], str]) -> tuple[Prepared, ...]:
+    """Does for valid turns of one user what needs no lock."""
     if len({turn.user for turn in valid}) > 1:
         raise InvalidInput("prepare takes the turns of one user")
     searchable = [words(turn.text, turn.parts or ()) for turn in valid]
@@ -107,25 +104,26 @@ async def record(
     also: Change | None = None,
 ) -> list[str]:
     """Writes one user's turns, durable on return; the ids, in the order given. `also` is committed with them."""
-    known = TurnsById(ids=tuple(dict.fromkeys(entry.id for entry in prepared)))
+    named = tuple(dict.fromkeys(entry.id for entry in prepared if entry.turn.id is not None))
+    known, erased = TurnsById(ids=named), Erased(ids=named)
     personas = tuple(dict.fromkeys(entry.turn.persona for entry in prepared))
     newest = {persona: Window(persona=persona, lane=ANY, limit=1) for persona in personas}
     closed = {
         persona: RecordList(noun="session", persona=persona, statuses=("closed",), limit=8) for persona in personas
     }
-
-    erased = Erased(ids=known.ids)
+    told = (known, erased) if named else ()  # an id that was made for this call is nobody's
 
     def decide(answers: Answers) -> Change:
-        there = {turn.id for turn in answers[known]}
-        wanted = [entry for entry in prepared if entry.id in there or entry.id not in answers[erased]]
+        existing, gone = (answers[known], answers[erased]) if told else ((), frozenset[str]())
+        there = {turn.id for turn in existing}
+        wanted = [entry for entry in prepared if entry.id in there or entry.id not in gone]
         tails = {persona: _tail(answers[newest[persona]], answers[closed[persona]]) for persona in personas}
-        change = _change(wanted, existing=answers[known], tails=tails, rule=rule, now=now)
+        change = _change(wanted, existing=existing, tails=tails, rule=rule, now=now)
         if also is None or not change.turns:
             return change
         return replace(change, records=change.records + also.records, notes=change.notes + also.notes)
 
-    await store.write(decide, known, erased, *newest.values(), *closed.values())
+    await store.write(decide, *told, *newest.values(), *closed.values())
     return [entry.id for entry in prepared]
 
 

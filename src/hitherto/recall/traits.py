@@ -69,7 +69,9 @@ def languages(flags: NDArray[np.uint8]) -> frozenset[str]:
 def pack(vectors: Vectors, found: Sequence[Traits], passages: Sequence[Vectors] = ()) -> list[bytes]:
     """What a store keeps for each row: the vector as int8 codes, its traits, then the vectors of its passages, if any."""
     return [
-        code.tobytes() + struct.pack("<BH", trait.flags, trait.length) + quantise(more).tobytes()
+        code.tobytes()
+        + struct.pack("<BH", trait.flags, trait.length)
+        + (quantise(more).tobytes() if len(more) else b"")
         for code, trait, more in zip(quantise(vectors), found, passages or [vectors[:0]] * len(found), strict=True)
     ]
 

@@ -97,7 +97,7 @@ async def test_a_restored_backup_reaches_every_handle(folder: Path, other: Other
 
 
 async def test_a_write_that_waits_too_long_is_withdrawn(folder: Path, other: Other) -> None:
-    store = SqliteStore(folder, patience=0.2)
+    store = SqliteStore(folder, patience=0.5)
     await store.open()
     user = store.user(ANA)
     await _write(user, "a")

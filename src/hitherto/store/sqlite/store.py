@@ -203,17 +203,23 @@ class SqliteStore:
         """Waits for the job's turn and its commit; a job whose turn does not come in time is withdrawn."""
         job = Job(work)
         self._groups.add(key, job)
-        waiting = asyncio.wrap_future(job.future)
+        is_late = False
+
+        def withdraw() -> None:
+            nonlocal is_late
+            is_late = job.future.cancel()
+
+        patience = asyncio.get_running_loop().call_later(self._patience, withdraw)
         try:
-            done, _ = await asyncio.wait({waiting}, timeout=self._patience)
+            return await asyncio.wrap_future(job.future)
         except asyncio.CancelledError:
-            job.future.cancel()
-            raise
-        if not done and job.future.cancel():
+            if not is_late:
+                raise
             raise StoreUnavailable(
                 f"another process kept this user's file for {self._patience:g} s; nothing was stored"
-            )
-        return await waiting
+            ) from None
+        finally:
+            patience.cancel()
 
     def _commit(self, key: UserKey, jobs: list[Job]) -> None:
         with self._files.borrow(key) as file:
