@@ -56,7 +56,7 @@ class Parts:
         self,
         url: str | Path,
         *,
-        recipe: str | Recipe = "companion",
+        recipe: str | Recipe = "continuity",
         model: object = None,
         model_seconds: float = 60.0,
         pace: Pace = "pause",

@@ -27,7 +27,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: str = Field(default="./memories", description="Where the memory is: a folder, or postgresql://…")
-    recipe: str = Field(default="companion", description="The recipe of contexts that name none.")
+    recipe: str = Field(default="continuity", description="The recipe of contexts that name none.")
     model: str | None = Field(default=None, description="The model that extracts and summarises; with none, rules do.")
     tokenizer: str = Field(default="o200k", description="The tokenizer family of the model that will answer.")
     embedder: str | None = Field(

@@ -355,6 +355,10 @@ class Recalled:
     reason: str = ""
     excerpt: str = ""
     """The passage that answers, where the text is too long to be shown whole."""
+    before: StoredTurn | None = None
+    """The question that this turn follows."""
+    after: StoredTurn | None = None
+    """What was said to the question that this turn ends with."""
 
     @property
     def text(self) -> str:

@@ -1,7 +1,20 @@
 import numpy as np
 import pytest
 
-from hitherto.recall.traits import INSTRUCTION, PREFERENCE, TELLS, TIMED, Traits, Unpacked, pack, traits, unpack
+from hitherto.recall.traits import (
+    ASKS,
+    INSTRUCTION,
+    LOOKED,
+    PREFERENCE,
+    SECRET,
+    TELLS,
+    TIMED,
+    Traits,
+    Unpacked,
+    pack,
+    traits,
+    unpack,
+)
 from hitherto.recall.vectors import quantise, unit
 
 
@@ -22,13 +35,30 @@ def test_traits_of(text: str, flags: int) -> None:
     assert traits(text, length=3).flags == flags
 
 
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("Can you help me?", ASKS),
+        ("what is she into?? 😂", ASKS),
+        ("¿Y tú? ", ASKS),
+        ("元気？", ASKS),
+        ("Is that so? I doubt it.", 0),
+        ("the wifi password is hunter2-Blue!", SECRET),
+        ("", 0),
+    ],
+)
+def test_marks_of(text: str, marks: int) -> None:
+    assert traits(text, length=3).marks == marks | LOOKED
+
+
 def test_rows_survive_packing() -> None:
     vectors = unit(np.random.default_rng(5).normal(size=(3, 16)).astype(np.float32))
     given = [Traits(flags=0, length=0), Traits(flags=15, length=300), traits("x", length=10**6)]
     found = _unpacked(pack(vectors, given))
     assert np.sum(unit(found.codes.astype(np.float32)) * vectors, axis=1).min() > 0.999
     assert found.flags.tolist() == [0, 15, 0]
-    assert found.lengths.tolist() == [0, 300, 65535]
+    assert found.lengths.tolist() == [0, 300, 8191]
+    assert found.marks.tolist() == [0, 0, LOOKED]
     assert len(found.passages) == 0
     assert _unpacked([]).codes.shape == (0, 16)
 

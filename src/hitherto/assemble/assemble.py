@@ -60,11 +60,13 @@ def _laid(desk: Desk, most: int) -> tuple[Table, int]:
 def _choice(wanted: Table, room: int) -> Choice:
     """Who gets in. When what others repeat finds no room itself, one of the others may take its place."""
     recipe, without = wanted.desk.recipe, set[int]()
+    total = recipe.total
+    ample = room - (total.cap - total.target) if total.fill == "target" else None
     for last in range(_ROUNDS, 0, -1):
         twins = _twins(wanted, without)
         surplus = _surplus(wanted, without.union(twins))
         shelves = _shelves(wanted, without.union(twins, surplus))
-        shared = share(recipe, shelves, wanted.past, room=room, outside=wanted.outside, spent=wanted.spent)
+        shared = share(recipe, shelves, wanted.past, room=room, outside=wanted.outside, spent=wanted.spent, ample=ample)
         absent = {holder for holder in twins.values() if not _shown(wanted, shared, holder)}
         if not absent or last == 1:
             return Choice(shared, twins, surplus)

@@ -98,8 +98,9 @@ def share(
     room: int,
     outside: int,
     spent: Mapping[str, int],
+    ample: int | None = None,
 ) -> Share:
-    """Fills the sections within `room`.
+    """Fills the sections within `room`, beyond their targets only within `ample`.
 
     `outside` is what message and wrapping take, it comes out of the history's budget; `spent` is what groups
     have used already.
@@ -118,6 +119,8 @@ def share(
     purse.used[turns] += plan.tokens
     worth = sorted(shelves, key=lambda section: recipe.precious[section])
     for goal in ("floor", "target", "cap"):
+        if goal == "cap" and ample is not None:
+            purse.room = max(0, min(purse.room, ample - (room - purse.room)))
         for section in worth:
             group = recipe.groups[recipe.group_of[section]]
             final = goal == "cap" or section in recipe.last_resort

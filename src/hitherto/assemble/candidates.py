@@ -19,12 +19,17 @@ from hitherto.assemble.render import bounded, indented, safe
 from hitherto.clock import local
 from hitherto.recipes.model import Recipe
 from hitherto.recipes.titles import SectionId
+from hitherto.safety.secrets import masked
 from hitherto.tokens import Tokenizer
 from hitherto.types import Recalled, Record, StoredTurn
 
 NOTHING: Final[Mapping[str, float]] = {}
 _LONGEST: Final = 20_000
 """Characters of an entry that are looked at; no cap of any recipe has room for more."""
+
+
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ class Candidate(NamedTuple):
     divisible: bool = False
     """Whether a part of it is better than nothing."""
     quota: Quota | None = None
+    when: int = 0
+    """The place of the first turn that it shows, for entries that stand in time order."""
 
 
 class Desk:
@@ -67,7 +74,7 @@ class Desk:
     most that the text of a quoted reply may take.
     """
 
-    __slots__ = ("_labels", "material", "quoted", "recipe", "recount", "tokenizer")
+    __slots__ = ("_days", "_labels", "material", "quoted", "recipe", "recount", "tokenizer")
 
     def __init__(
         self,
@@ -84,6 +91,8 @@ class Desk:
         self.material = material
         self.tokenizer = tokenizer
         self._labels: dict[str, str] = {}
+        self._days: dict[int, str] = {}
+        """By the quarter of an hour: no zone's day begins within one."""
 
     def given(self, section: SectionId, kind: str, name: str, text: str) -> list[Candidate]:
         """Text of the application, as it is."""
@@ -111,7 +120,7 @@ class Desk:
         memory.
         """
         text = bounded(text, _LONGEST)
-        shown = prefix + indented(safe(text))
+        shown = prefix + indented(safe(text) if found else self.clean(text))  # recall masked what it found
         kind = "turn" if isinstance(source, StoredTurn) else source.noun
         # In order, not by name, which takes three times as long: dozens are made for each context.
         return Candidate(
@@ -137,13 +146,22 @@ class Desk:
         tokens = self.tokenizer.count(shown + "\n")
         return Candidate(section=section, kind=kind, id=name, text=shown, tokens=tokens, divisible=divisible)
 
+    def clean(self, text: str, *, session: str | None = None) -> str:
+        """Stored text as it may stand in a prompt: no marker, nothing hidden, and no secret but in the session in which the
+        recipe lets it be told again."""
+        return safe(self.masked(text, session=session))
+
+    def masked(self, text: str, *, session: str | None = None) -> str:
+        told = self.recipe.secrets == "session" and session is not None and session == self.material.session
+        return text if told else masked(text)
+
     def speaker(self, turn: StoredTurn) -> str:
-        """Who said it, as a label that cannot span lines."""
-        name = (
-            self.material.persona.name or "Assistant"
-            if turn.role == "assistant"
-            else turn.speaker or turn.role.capitalize()
-        )
+        """Who said it, as a label that cannot span lines. Where turns stand as exchanges, everybody has a name."""
+        by_name = self.recipe.long_term.form == "exchanges"
+        if turn.role == "assistant":
+            name = (turn.speaker if by_name else None) or self.material.persona.name or "Assistant"
+        else:
+            name = turn.speaker or (self.material.profile.name if by_name else None) or turn.role.capitalize()
         return self.label(name) or "User"
 
     def label(self, name: str) -> str:
@@ -155,6 +173,17 @@ class Desk:
 
     def day(self, source: Record | StoredTurn) -> str:
         return local(source.at, self.material.profile.zone).date().isoformat()
+
+    def weekday(self, source: Record | StoredTurn) -> str:
+        """A day as people write it, such as `Tue 3 Mar`, with the year where it is another one."""
+        quarter = int(source.at.timestamp()) // 900
+        known = self._days.get(quarter)
+        if known is not None:
+            return known
+        then, now = (local(at, self.material.profile.zone) for at in (source.at, self.material.now))
+        day = f"{_DAYS[then.weekday()]} {then.day} {_MONTHS[then.month - 1]}"
+        found = self._days[quarter] = day if then.year == now.year else f"{day} {then.year}"
+        return found
 
     def age(self, source: Record) -> timedelta:
         return self.material.now - (source.due or source.at)

@@ -45,6 +45,7 @@ class Entry(NamedTuple):
     text: str
     heading: str = ""
     card: str = ""
+    when: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +104,14 @@ def _place(entries: Sequence[Entry]) -> "_Place":
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Sorts by heading: known ones in their own order, others as they first appear, entries without one first
-    of all.
+    of all, and last what stands in the order of time.
     """
 
     first: Mapping[str, int]
 
     def __call__(self, shown: Entry) -> tuple[int, int]:
+        if shown.when:
+            return (3, shown.when)
         if not shown.heading:
             return (0, 0)
         return (
@@ -261,7 +264,7 @@ def drafted(wanted: Table, choice: Choice) -> Draft:
         else:
             text = candidate.text
         texts[number] = text
-        shown[candidate.section].append(Entry(number, text, candidate.heading, candidate.card))
+        shown[candidate.section].append(Entry(number, text, candidate.heading, candidate.card, candidate.when))
 
     exchanges = dict(zip(shared.plan.cuts, wanted.past.carried_out(shared.plan, desk), strict=True))
     middle = earlier(

@@ -173,6 +173,24 @@ def _short_use(use: Use, limit: int, tokenizer: Tokenizer) -> Use:
     return use
 
 
+def without_secrets(exchange: Exchange, desk: Desk) -> Exchange:
+    """The exchange as it may be shown. Looked for in what is shown only: in long texts that takes milliseconds."""
+    session = exchange.turn.session
+    text = desk.masked(exchange.text, session=session)
+    uses = tuple(_use_without_secrets(use, desk, session=session) for use in exchange.uses)
+    if text == exchange.text and uses == exchange.uses:
+        return exchange
+    return exchange._replace(text=text, tokens=desk.tokenizer.count(text), uses=uses)
+
+
+def _use_without_secrets(use: Use, desk: Desk, *, session: str) -> Use:
+    args, output = desk.masked(use.args, session=session), desk.masked(use.output, session=session)
+    if args == use.args and output == use.output:
+        return use
+    count = desk.tokenizer.count
+    return replace(use, args=args, args_tokens=count(args), output=output, tokens=count(output))
+
+
 def messages(exchange: Exchange) -> list[dict[str, Json]]:
     """The exchange in OpenAI's chat shape."""
     role = "user" if exchange.turn.role == "user" else "assistant"

@@ -66,11 +66,11 @@ _VERDICTS = Verdicts()
 LOOPS = 200
 """How many open loops are looked at; a user with more has the oldest left out."""
 SESSIONS = 12
-TURNS = 24
-"""How many earlier turns are candidates: more than any recipe's block of memories has room for."""
 CARDS = 8
 """Of how many entities cards are looked for, best found first."""
 CARD_FACTS = 100
+_ROOM = 5
+"""Characters of a token, about: what is found behind so many has no room in any case."""
 GREETING = 2
 """A first message of so few stems says nothing yet of what it is about."""
 
@@ -227,13 +227,15 @@ def _search(request: Request, text: str) -> Search:
     return Search(
         text=text,
         limit=request.recipe.recall.candidates,
-        turns=TURNS,
+        turns=request.recipe.long_term.turns,
         persona=request.persona,
         lane=ANY if request.recipe.recall.other_lanes == "always" else request.lane,
         kinds=("turn", "memory", "episode"),
         blending=blending(request.recipe),
         now=request.now,
         known=request.known,
+        room=_ROOM * request.recipe.total.target if request.recipe.long_term.form == "exchanges" else None,
+        around=request.recipe.long_term.form == "exchanges",
     )
 
 
@@ -323,6 +325,8 @@ async def _state(store: UserStore, request: Request, seen: _Seen) -> _State:
         rule=rule,
     )
     window = sessions.within_chain(turns, running.chain)[-request.recipe.history.window :]
+    if not window and request.recipe.history.returning:
+        window = _last_said(turns, most=request.recipe.history.returning)
     lasting, earlier = await _lasting(store, request, plan, answers, window)
     quoted = await _quoted(store, request, message, window)
     pending = [slot for slot in nouns.records(answers[plan.slot], Slot) if slot.status == "ACTIVE"]
@@ -343,6 +347,7 @@ async def _state(store: UserStore, request: Request, seen: _Seen) -> _State:
         lane=request.lane,
         quoted=quoted,
         anchor=anchor.turn,
+        session=running.id,
         slot=anchor.slot.id if anchor.slot else None,
         window=window,
         last_interaction=turns[-1].at if turns else None,
@@ -374,6 +379,7 @@ async def _state(store: UserStore, request: Request, seen: _Seen) -> _State:
         anchor=anchor.turn.text if anchor.turn else _opening(text, material.last_time),
         zone=profile.zone,
         known=known,
+        open_session=running.id if request.recipe.secrets == "session" else None,
         skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
     )
     further = beyond(material, request.recipe, running=running, known=request.known)
@@ -389,6 +395,11 @@ async def _lasting(
         return plan, answers
     then = _plan(replace(request, known=select.step_begin(window, step=step)))
     return then, await store.read(then.summaries, then.past, then.days, then.marked)
+
+
+def _last_said(turns: Sequence[StoredTurn], *, most: int) -> tuple[StoredTurn, ...]:
+    """The final turns of the newest session, for somebody who returns."""
+    return tuple(turn for turn in turns if turn.session == turns[-1].session)[-most:]
 
 
 def _opening(text: str, last_time: Summary | None) -> str | None:

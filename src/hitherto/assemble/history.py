@@ -14,9 +14,9 @@ from itertools import accumulate
 from typing import Final
 
 from hitherto.assemble.candidates import Candidate, Desk
-from hitherto.assemble.exchange import LONGEST, Exchange, Leftover, exchanges, shortened
+from hitherto.assemble.exchange import LONGEST, Exchange, Leftover, exchanges, shortened, without_secrets
 from hitherto.assemble.material import Material
-from hitherto.assemble.render import bounded, indented, level, safe, shorten
+from hitherto.assemble.render import bounded, indented, level, shorten
 from hitherto.clock import local
 from hitherto.tokens import MESSAGE
 from hitherto.types import StoredTurn
@@ -178,12 +178,11 @@ class Past:
         return plan.tokens < self._most
 
     def carried_out(self, plan: Plan, desk: Desk) -> list[Exchange]:
-        """The planned exchanges, shortened as planned, oldest first."""
+        """The planned exchanges without secrets, shortened as planned, oldest first."""
+        shown = [(without_secrets(self.shown[i], desk), cut) for i, cut in plan.cuts.items()]
         return [
-            self.shown[i]
-            if cut is _UNCUT
-            else shortened(self.shown[i], text=cut.text, tool=cut.tool, tokenizer=desk.tokenizer)
-            for i, cut in plan.cuts.items()
+            one if cut is _UNCUT else shortened(one, text=cut.text, tool=cut.tool, tokenizer=desk.tokenizer)
+            for one, cut in shown
         ]
 
     def dropped(self, plan: Plan) -> list[Exchange]:
@@ -257,7 +256,7 @@ def quoted_reply(desk: Desk) -> Quoted | None:
             return None
         turn, title = anchor, FOCUS
     when = local(turn.at, material.profile.zone).isoformat(sep=" ", timespec="minutes")[:16]
-    text = shorten(indented(safe(bounded(turn.text, LONGEST))), desk.quoted, desk.tokenizer)
+    text = shorten(indented(desk.clean(bounded(turn.text, LONGEST), session=turn.session)), desk.quoted, desk.tokenizer)
     before, after = f"[{title}]\n{desk.speaker(turn)} ({when}): ", f"\n[/{title}]"
     return Quoted(turn, before, text, after, MESSAGE + desk.tokenizer.count(before + text + after))
 
@@ -281,7 +280,7 @@ def earlier(past: Past, plan: Plan, desk: Desk, *, wrap: int) -> Candidate | Non
     rolling = desk.material.rolling
     count = desk.tokenizer.count
     if rolling is not None and rolling.text.strip():
-        body, kind, source = indented(safe(rolling.text)), "summary", rolling.id
+        body, kind, source = indented(desk.clean(rolling.text)), "summary", rolling.id
         sources = (*sources, *rolling.sources)
         body = shorten(body, limit - count(head + "\n"), desk.tokenizer)
     else:

@@ -33,6 +33,8 @@ class Material:
     lane: str | None = None
     quoted: StoredTurn | None = None
     anchor: StoredTurn | None = None
+    session: str | None = None
+    """The session that a message of now belongs to; None where it opens a new one."""
     slot: str | None = None
     """The pending slot that the message is a value for."""
     window: tuple[StoredTurn, ...] = ()

@@ -46,7 +46,7 @@ async def run(
     conversation: Conversation,
     *,
     user: str,
-    recipe: str = "companion",
+    recipe: str = "continuity",
     settle: bool = True,
     done: Callable[[int], None] | None = None,
 ) -> list[Answered]:

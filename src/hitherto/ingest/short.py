@@ -9,6 +9,8 @@ import re
 import unicodedata
 from typing import Final
 
+from hitherto.text.analyser import STOPWORDS
+
 MAX_WORDS: Final = 6
 """A longer chain of empty words ("why would you do that to me") is a sentence, even if no word of it is
 rare.
@@ -79,6 +81,17 @@ def is_short(message: str) -> bool:
         return False
     empty = [word in _EMPTY or bool(_LAUGHTER.fullmatch(word)) for word in words]
     return all(empty) and (len(words) <= 3 or any(word in _SPEAKING for word in words))
+
+
+def content_words(text: str) -> int:
+    """How many different words of a text say something: neither assent, laughter and filler nor a language's stop words."""
+    return len(
+        {
+            word
+            for word in words_of(text)
+            if word not in _EMPTY and word not in STOPWORDS and not _LAUGHTER.fullmatch(word)
+        }
+    )
 
 
 def words_of(text: str) -> list[str]:

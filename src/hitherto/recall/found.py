@@ -71,6 +71,12 @@ class Search:
     blending: Blending | None = None
     """How records are ordered; None ranks them on one scale with the turns."""
     weights: Weights = field(default=DEFAULT)
+    around: bool = False
+    """Whether questions come with their answers, and answers with their questions."""
+    room: int | None = None
+    """Characters that what is found may take together: behind them, no long text is looked through for what answers."""
+    open_session: str | None = None
+    """The session in which secrets may be told again, if there is one."""
 
     @property
     def sides(self) -> tuple[RecordKind, ...]:
@@ -93,6 +99,10 @@ class Found:
     """Other lanes that the message names."""
     problem: str = ""
     """Why there are no similarities; empty where there are."""
+    around: Mapping[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    """By a turn's entry, those of the question before it and of the answer after it; 0 where there is none."""
+    clean: frozenset[int] = frozenset()
+    """Entries that are known to hold no secret."""
 
     def recalled(self, what: StoredTurn | Record, ranked: Ranked) -> Recalled:
         return Recalled(what=what, score=ranked.score, parts=ranked.parts, excerpt=self.excerpt(what))

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,9 @@ from hitherto.recall.rank import (
 )
 from hitherto.recall.rerank import JUDGED, Reranker, reranked, verdicts
 from hitherto.recall.traces import Columns, TraceCache, UserRows
-from hitherto.recall.traits import pack, traits
+from hitherto.recall.traits import ASKS, LOOKED, SECRET, pack, traits
 from hitherto.recall.vectors import Floats, Vectors, top
+from hitherto.safety.secrets import masked
 from hitherto.store import records as nouns
 from hitherto.store.catalog import UserKey
 from hitherto.store.matches import Matched
@@ -58,11 +59,15 @@ SPARE: Final = 2
 """Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
 DEADLINE: Final = 5.0
 """Seconds after which a conversation no longer waits for an embedder that has no deadline of its own."""
+NO_ROOM: Final = "over budget"
 NO_ROW: Final = -1
 """The row of what has no vector yet."""
 _MOST_TEXT: Final = 20_000
+_LONG: Final = 20_000
+"""Characters of a text that is looked through again, whatever its row says: older rows have other bits for their length."""
 
 
+Told = TypeVar("Told", StoredTurn, Record)
 _Held = tuple[StoredTurn | Record, Ranked]
 
 
@@ -198,11 +203,16 @@ class Recaller:
         waiting = iter(sides)
         best_turn = next((one.seq for one in found.turns if one.seq in turns), None)
         mixed: list[Recalled] = []
+        room = search.room
         for one in sorted((*found.turns, *found.records), key=_best_first):
-            if one.seq in turns:
-                said = found.recalled(turns[one.seq], one)
+            if one.seq in turns and room is not None and room <= 0:
+                mixed.append(Recalled(what=turns[one.seq], score=one.score, parts=one.parts, reason=NO_ROOM))
+            elif one.seq in turns:
+                before, after = found.around.get(one.seq, (0, 0))
+                said = replace(found.recalled(turns[one.seq], one), before=turns.get(before), after=turns.get(after))
                 short = about(said.text, found.question.stems) if one.seq != best_turn else ""
                 mixed.append(replace(said, excerpt=short) if short else said)
+                room = None if room is None else room - len(mixed[-1].text)
             elif one.seq in records:
                 mixed.append(next(waiting))
         return Brought(hits=tuple(mixed), read=further, problem=found.problem)
@@ -275,6 +285,8 @@ class Recaller:
             passages=_passages(held.turns, found_turns, vector) | _passages(held.records, found_records, vector),
             lanes=lanes,
             problem=problem,
+            around=_around(held.turns, found_turns) if search.around else {},
+            clean=_clean(held.turns, found_turns) | _clean(held.records, found_records),
         )
 
     async def _vector(self, text: str) -> tuple[Vectors, str]:
@@ -408,6 +420,35 @@ def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> di
     return {seq: dots for seq, dots in found.items() if len(dots)}
 
 
+def _around(columns: Columns, ranked: Sequence[Ranked]) -> dict[int, tuple[int, int]]:
+    """Which turns make a found one whole: the one before if that asks, the one after if this one asks."""
+    matrix, marks = columns.matrix, columns.marks.all
+    found: dict[int, tuple[int, int]] = {}
+    for one in ranked:
+        if one.row == NO_ROW:
+            continue
+        before, after = int(matrix.previous[one.row]), int(matrix.next[one.row])
+        asked = before >= 0 and _may(int(marks[before]), ASKS)
+        asks = after >= 0 and _may(int(marks[one.row]), ASKS)
+        found[one.seq] = (int(matrix.seqs[before]) if asked else 0, int(matrix.seqs[after]) if asks else 0)
+    return found
+
+
+def _may(marks: int, trait: int) -> bool:
+    """Whether a row has a trait, or was written by a version that did not look for it."""
+    return bool(marks & trait) or not marks & LOOKED
+
+
+def _clean(columns: Columns, ranked: Sequence[Ranked]) -> frozenset[int]:
+    """Entries of these rows and of those beside them that hold no secret."""
+    matrix = columns.matrix
+    rows = np.array([one.row for one in ranked if one.row != NO_ROW], dtype=np.int64)
+    rows = np.concatenate([rows, matrix.previous[rows], matrix.next[rows]])
+    rows = rows[rows >= 0]
+    marks = columns.marks.all[rows]
+    return frozenset(matrix.seqs[rows[(marks & (LOOKED | SECRET)) == LOOKED]].tolist())
+
+
 def _named_lanes(text: str, lanes: Sequence[str]) -> list[str]:
     """Lanes whose every word the text says; one of numbers alone cannot be named in passing."""
     said = set(words(text[:_MOST_TEXT])) if len(lanes) > 1 else set[str]()
@@ -430,10 +471,26 @@ def _asked(question: Question, search: Search) -> tuple[Matches, Matches, Matche
 async def _texts(
     store: UserStore, found: Found, search: Search, beside: Sequence[Query[object]] = ()
 ) -> tuple[dict[int, StoredTurn], dict[int, Record], Answers]:
-    turns = TurnsBySeq(seqs=tuple(one.seq for one in found.turns), known=search.known)
+    near = {seq for pair in found.around.values() for seq in pair if seq}
+    turns = TurnsBySeq(
+        seqs=tuple(dict.fromkeys((*(one.seq for one in found.turns), *sorted(near)))), known=search.known
+    )
     records = RecordsBySeq(seqs=tuple(one.seq for one in found.records), known=search.known)
     answers = await store.read(turns, records, *beside)
     held = map(nouns.record, answers[records])
-    active = {record.seq: record for record in held if record.status == "ACTIVE" and meant(record, search)}
-    spoken = {turn.seq: turn for turn in answers[turns] if in_scope(turn, search, found.lanes)}
-    return spoken, active, answers
+    active = [record for record in held if record.status == "ACTIVE" and meant(record, search)]
+    spoken = [turn for turn in answers[turns] if turn.text.strip() and in_scope(turn, search, found.lanes)]
+    return (
+        {turn.seq: _masked(turn, found, open_session=search.open_session) for turn in spoken},
+        {record.seq: _masked(record, found) for record in active},
+        answers,
+    )
+
+
+def _masked(what: Told, found: Found, *, open_session: str | None = None) -> Told:
+    """Without its secrets, unless it was said in the session in which they may be told again."""
+    told = isinstance(what, StoredTurn) and what.session == open_session
+    if told or (what.seq in found.clean and len(what.text) < _LONG):
+        return what
+    text = masked(what.text)
+    return what if text is what.text or text == what.text else replace(what, text=text)

@@ -58,6 +58,7 @@ class Columns:
     times: Growing[np.float64] = field(default_factory=lambda: Growing(np.float64))
     flags: Growing[np.uint8] = field(default_factory=lambda: Growing(np.uint8))
     lengths: Growing[np.float32] = field(default_factory=lambda: Growing(np.float32))
+    marks: Growing[np.uint8] = field(default_factory=lambda: Growing(np.uint8))
     replaced: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
     """The entry that wrote each row's next version; 0 for the newest one."""
 
@@ -77,6 +78,7 @@ class Columns:
             self.times,
             self.flags,
             self.lengths,
+            self.marks,
             self.replaced,
             self.owners,
         )
@@ -130,6 +132,7 @@ class _Batch:
                 codes=found.codes[meant],
                 flags=found.flags[meant],
                 lengths=found.lengths[meant],
+                marks=found.marks[meant],
                 owners=owners[owners >= 0],
                 passages=found.passages[owners >= 0],
             ),
@@ -252,6 +255,7 @@ class UserRows:
         columns.flags.extend(found.flags)
         self.languages |= languages(found.flags)
         columns.lengths.extend(found.lengths)
+        columns.marks.extend(found.marks)
         columns.replaced.extend(np.zeros(len(new.seqs)))
 
     def rows(self, columns: Columns) -> Rows:

@@ -19,11 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.recall.vectors import Codes, Vectors, quantise
+from hitherto.safety.secrets import find_secrets
 from hitherto.text.languages import ENGLISH, detect, language, of_number
 
 _MAX_TEXT: Final = 4_000
 _ASKS: Final = ("?", "？")
-_MAX_LENGTH: Final = 0xFFFF
+_MAX_LENGTH: Final = 0x1FFF
+_MARKS: Final = 13
+"""Places by which the marks are shifted, beside the length."""
+_ASKING: Final = "?？؟\u037e"
+_LAST: Final = re.compile(r"[\w'’\"”»)][^\w]*$")
+"""From the last word on."""
+_LATELY: Final = 80
 _TRAITS: Final = 3
 """Bytes that the traits take."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
@@ -37,12 +44,21 @@ PREFERENCE: Final = 8
 LANGUAGE: Final = 4
 """Places by which the number of the text's language is shifted; 0 is English, and what does not tell."""
 
+# Marks, beside the flags.
+LOOKED: Final = 1
+"""Written by a version that looked for questions and secrets; of other rows nobody knows."""
+ASKS: Final = 2
+"""Ends with a question, so that it needs its answer."""
+SECRET: Final = 4
+"""Holds what must not be delivered."""
+
 
 @dataclass(frozen=True, slots=True)
 class Traits:
     flags: int
     length: int
     """How many stems the text has, stop words not counted."""
+    marks: int = 0
 
 
 def traits(text: str, *, length: int) -> Traits:
@@ -58,7 +74,14 @@ def traits(text: str, *, length: int) -> Traits:
     kind = standing(text)
     if kind is not None:
         flags |= INSTRUCTION if kind == "instruction" else PREFERENCE
-    return Traits(flags=flags, length=min(length, _MAX_LENGTH))
+    marks = LOOKED | (ASKS if asks(text) else 0) | (SECRET if find_secrets(text) else 0)
+    return Traits(flags=flags, length=min(length, _MAX_LENGTH), marks=marks)
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends with a question, whatever emoji follow it."""
+    end = _LAST.search(text[-_LATELY:])
+    return end is not None and any(sign in end[0] for sign in _ASKING)
 
 
 def languages(flags: NDArray[np.uint8]) -> frozenset[str]:
@@ -70,7 +93,7 @@ def pack(vectors: Vectors, found: Sequence[Traits], passages: Sequence[Vectors] 
     """What a store keeps for each row: the vector as int8 codes, its traits, then the vectors of its passages, if any."""
     return [
         code.tobytes()
-        + struct.pack("<BH", trait.flags, trait.length)
+        + struct.pack("<BH", trait.flags, trait.length | trait.marks << _MARKS)
         + (quantise(more).tobytes() if len(more) else b"")
         for code, trait, more in zip(quantise(vectors), found, passages or [vectors[:0]] * len(found), strict=True)
     ]
@@ -81,6 +104,7 @@ class Unpacked:
     codes: Codes
     flags: NDArray[np.uint8]
     lengths: NDArray[np.float32]
+    marks: NDArray[np.uint8]
     owners: NDArray[np.int64]
     """The row of each passage of a long text, rising, beside the passage's own codes."""
     passages: Codes
@@ -101,10 +125,12 @@ def unpack(packed: bytes, sizes: NDArray[np.int64], *, dimension: int) -> Unpack
         own = b"".join([packed[start:cut] for start, cut, _ in cuts])
         rest = b"".join([packed[cut:end] for _, cut, end in cuts])
     table = np.frombuffer(own, dtype=np.uint8).reshape(len(sizes), width)
+    lengths = np.ascontiguousarray(table[:, -2:]).view("<u2")[:, 0]
     return Unpacked(
         codes=table[:, :dimension].view(np.int8),
         flags=table[:, dimension],
-        lengths=np.ascontiguousarray(table[:, -2:]).view("<u2")[:, 0].astype(np.float32),
+        lengths=(lengths & _MAX_LENGTH).astype(np.float32),
+        marks=(lengths >> _MARKS).astype(np.uint8),
         owners=np.repeat(np.arange(len(sizes)), more // dimension),
         passages=np.frombuffer(rest, dtype=np.int8).reshape(-1, dimension),
     )

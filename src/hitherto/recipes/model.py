@@ -30,6 +30,8 @@ class Total(_Part):
     target: Amount
     cap: Amount
     reserve: Tokens
+    fill: Literal["cap", "target"] = "cap"
+    """How far groups that have more to show are filled beyond their own targets."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -78,6 +80,8 @@ class History(_Part):
     """What a turn is shortened to before sections outside the trim order are touched."""
     quoted: Amount
     """A quoted reply is shortened to this."""
+    returning: Tokens = 0
+    """So many of the last session's final turns come along for somebody who returns after it has ended."""
     step: Tokens = 0
     """Old turns are dropped so many at a time, so that the window begins at the same turn for a while, and
     summaries and lasting memories are read as they were when the newest step began; 0 drops one by one.
@@ -115,6 +119,16 @@ class LastTime(_Part):
 
     sentences: Amount
     detail: bool
+
+
+class LongTerm(_Part):
+    """What the block of long-term memory shows: with `exchanges`, facts under whom they are about and then what was said, each
+    answer with its question, in time order under its day.
+    """
+
+    form: Literal["items", "exchanges"] = "items"
+    turns: Amount = 24
+    """So many earlier turns are candidates."""
 
 
 class Blend(_Part):
@@ -177,6 +191,8 @@ class Recipe(_Part):
     name: str = Field(min_length=1, max_length=80)
     description: str = ""
     tokenizer: str | None = None
+    secrets: Literal["masked", "session"] = "masked"
+    """Passwords, keys and the like are masked, or with `session` told again in the session in which they were said."""
     total: Total
     arrange: Literal["listed", "volatility"] = "listed"
     order: tuple[SectionId, ...] = Field(min_length=1, strict=False)
@@ -194,6 +210,7 @@ class Recipe(_Part):
     history: History
     situation: Situation
     last_time: LastTime
+    long_term: LongTerm = LongTerm()
     limits: Limits
     recall: Recall
     loops: Loops

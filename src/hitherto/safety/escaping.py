@@ -28,12 +28,20 @@ _SIGNS: Final = b"/\\<[]"
 _COLON: Final = re.compile(r":\S")
 """Without one of these signs, a colon inside a word or `www`, an ASCII text holds neither a link nor a marker."""
 _SHORT: Final = 2_000
+_LONG: Final = 20_000
 
 
 def safe(text: str) -> str:
     """Stored text as it may stand in a prompt. Doing it twice changes nothing more."""
     ordinary = _ordinary(text) if len(text) <= _SHORT else _ordinary.__wrapped__(text)
-    return text if ordinary else escaped(inert(visible(text)))
+    if ordinary:
+        return text
+    return _cleaned(text) if len(text) <= _LONG else _cleaned.__wrapped__(text)
+
+
+@lru_cache(maxsize=2_048)
+def _cleaned(text: str) -> str:
+    return escaped(inert(visible(text)))
 
 
 @lru_cache(maxsize=4_096)

@@ -11,12 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
 from hitherto.text.patterns import PatternTable
 
-__all__ = ["Secret", "SecretKind", "find_secrets", "iban_length", "is_card", "redact"]
+__all__ = ["Secret", "SecretKind", "find_secrets", "iban_length", "is_card", "masked", "redact"]
 
 SecretKind = Literal["token", "password", "private_key", "card", "iban", "ssn", "seed_phrase", "pin"]
 
@@ -32,6 +33,7 @@ class Secret:
 
 _TABLE: Final = PatternTable.read("hitherto.safety", "secrets.toml")
 _TOKENS: Final = re.compile("|".join(_TABLE.texts("tokens", "issued")))
+_SHORT: Final = 20_000
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _CALL: Final = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
 """Code that stands where a value could: a call, an element, an attribute."""
@@ -64,6 +66,16 @@ def redact(text: str) -> str:
     for secret in reversed(find_secrets(text)):
         text = f"{text[: secret.start]}[{secret.kind}]{text[secret.end :]}"
     return text
+
+
+def masked(text: str) -> str:
+    """A stored text as it may leave for a model: the same object where it holds no secret."""
+    return _masked(text) if len(text) <= _SHORT else redact(text)
+
+
+@lru_cache(maxsize=2_048)
+def _masked(text: str) -> str:
+    return redact(text)
 
 
 def _candidates(text: str) -> Iterator[Secret]:

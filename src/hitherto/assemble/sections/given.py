@@ -7,7 +7,7 @@ from typing import Final
 
 from hitherto.assemble.candidates import Candidate, Desk
 from hitherto.assemble.exchange import LONGEST
-from hitherto.assemble.render import bounded, level, safe, shorten
+from hitherto.assemble.render import bounded, level, shorten
 from hitherto.recipes.titles import NOTICE
 from hitherto.types import Json
 
@@ -54,7 +54,7 @@ def task_state(desk: Desk) -> list[Candidate]:
 
     Verbose lines are shortened first, the longest most, so that the plan survives what was observed.
     """
-    text = safe(bounded(desk.material.inputs.get("task_state", ""), LONGEST))
+    text = desk.clean(bounded(desk.material.inputs.get("task_state", ""), LONGEST))
     lines = [desk.line("task_state", "input", "task_state", line) for line in text.split("\n") if line.strip()]
     cap = desk.recipe.groups[desk.recipe.group_of["task_state"]].cap
     longest = level([line.tokens for line in lines], cap - _TASK_FRAME)

@@ -8,11 +8,15 @@ from datetime import timedelta
 from typing import Final
 
 from hitherto.assemble.candidates import Candidate, Desk, Quota
+from hitherto.assemble.sections.exchanges import Exchanges
 from hitherto.recipes.titles import SectionId
 from hitherto.types import Episode, Loop, Memory, Recalled, StoredTurn, Summary
 
 USER_FACTS: Final = "User facts:"
 EPISODES: Final = "Relationship episodes:"
+ABOUT_USER: Final = "About the user:"
+"""Without the name, which is the user's to have forgotten: a heading is nobody's text."""
+HAPPENED: Final = "What happened:"
 
 
 def loops(desk: Desk) -> list[Candidate]:
@@ -29,6 +33,8 @@ def inner_life(desk: Desk) -> list[Candidate]:
 
 
 def long_term(desk: Desk) -> list[Candidate]:
+    if desk.recipe.long_term.form == "exchanges":
+        return _with_exchanges(desk)
     events = f"{desk.label(desk.material.persona.name) or 'Persona'} events:"
     few = Quota("long-term", desk.recipe.limits.long_term)
     entries: list[Candidate] = []
@@ -49,6 +55,34 @@ def long_term(desk: Desk) -> list[Candidate]:
                 found.text,
                 prefix=prefix,
                 heading=heading,
+                alone=not found.excerpt,
+                found=found,
+                quota=few,
+            )
+        )
+    return entries
+
+
+def _with_exchanges(desk: Desk) -> list[Candidate]:
+    """Facts under whom they are about, and what was said as exchanges under its day."""
+    about_persona = f"About {desk.label(desk.material.persona.name) or 'the persona'}:"
+    few = Quota("long-term", desk.recipe.limits.long_term)
+    exchanges = Exchanges(desk, desk.material.recalled)
+    entries: list[Candidate] = []
+    for found in desk.material.recalled:
+        what = found.what
+        if isinstance(what, StoredTurn):
+            entries.append(exchanges.candidate(found, what))
+            continue
+        happened = isinstance(what, Episode | Summary)
+        of_persona = isinstance(what, Memory) and what.subject == "persona"
+        entries.append(
+            desk.entry(
+                "long_term",
+                what,
+                found.text,
+                prefix=f"- ({desk.weekday(what)}) ",
+                heading=HAPPENED if happened else about_persona if of_persona else ABOUT_USER,
                 alone=not found.excerpt,
                 found=found,
                 quota=few,

@@ -61,7 +61,7 @@ def evaluate(
                 held,
                 embedder=embedder,
                 reranker=reranker,
-                recipe=recipe or "companion",
+                recipe=recipe or "continuity",
                 settle=settle,
                 advance=advance,
             )

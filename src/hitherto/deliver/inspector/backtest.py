@@ -45,7 +45,7 @@ async def backtest(
     user: str | None = None,
     persona: str = "",
     lane: str = "",
-    recipe_a: str = "companion",
+    recipe_a: str = "continuity",
     recipe_b: str = "",
     count: Annotated[int, Query(ge=2, le=MOST)] = 20,
 ) -> Response:

@@ -47,7 +47,7 @@ class Number:
 
 @router.get(f"{ROOT}/playground")
 async def playground(
-    request: Request, user: str | None = None, recipe: str = "companion", turn: str = "", persona: str = ""
+    request: Request, user: str | None = None, recipe: str = "continuity", turn: str = "", persona: str = ""
 ) -> Response:
     """The form, filled with a recipe's numbers and, when a turn is named, with its message and moment."""
     subject = await looking(request, user)
