@@ -47,8 +47,8 @@ ANSWER: Final = (
 )
 JUDGE: Final = (
     "Is the answer given right? It is right if it says what the right answer says, in whatever words and with whatever else"
-    " that does not contradict it. Dates count as the same if they mean the same day or period. Where the right answer lists several"
-    " things, all of them must be there. An answer that does not know is wrong."
+    " that does not contradict it. Dates count as the same if they mean the same day or period. Where the right answer lists"
+    " several things, all of them must be there. An answer that does not know is wrong."
 )
 
 

@@ -70,7 +70,7 @@ async def test_a_move_ends_the_old_home_and_keeps_it(memory: Hitherto, clock: Fa
     old, new = await by_text(memory, "Lives in Austin"), await by_text(memory, "Lives in Denver")
     assert (old.status, old.valid_to, new.valid_from, new.valid_to) == ("ACTIVE", moved, moved, None)
     context = await memory.context(user="ana", persona="coach", message="where do I live?")
-    assert "- Lives in Denver" in context.system
+    assert ") Lives in Denver" in context.system
     assert "Lives in Austin" not in context.system
     assert [m.valid_to for m in await memory.memories(user="ana", entity="place:austin")] == [moved]
 
@@ -179,7 +179,7 @@ async def test_what_the_persona_lives_through_is_its_own(memory: Hitherto, talk:
     [event] = await memory.memories(user="ana")
     assert (event.subject, event.persona, event.category) == ("persona", "nikita", "EVENT")
     assert event.text == "I went to a gallery in Soho (2026-03-01)"
-    context = await memory.context(user="ana", persona="nikita", message="how was the gallery?")
+    context = await memory.context(user="ana", persona="nikita", message="how was the gallery?", recipe="companion")
     assert "Nikita events:\n- I went to a gallery in Soho (2026-03-01)" in context.system
     assert "Soho" not in (await memory.context(user="ana", persona="coach", message="how was the gallery?")).system
 

@@ -32,7 +32,7 @@ async def test_some_of_todays_own_turns_fit_in(memory: Hitherto, clock: FakeCloc
     clock.tick(minutes=1)
     for n in range(40):
         await say(memory, f"later talk {n}")
-    context = await memory.context(user="ana", persona="coach", message="and now?")
+    context = await memory.context(user="ana", persona="coach", message="and now?", recipe="companion")
     [item] = [item for item in context.items if item.section == "today" and "violin" in item.text]
     assert item.included
 

@@ -359,7 +359,7 @@ async def test_long_term_memory_has_its_groups_and_at_most_thirty(memory: Hither
         await memory.remember(user="ana", text=f"{word} tea")
     await memory.add("episode", user="ana", text="A day of tea by the sea")
     await memory.remember(user="ana", text="Brewed tea for Ana", subject="persona")
-    context = await memory.context(user="ana", message="tea by the sea, brewed for Ana", at=clock())
+    context = await memory.context(user="ana", message="tea by the sea, brewed for Ana", at=clock(), recipe="companion")
     assert len(shown(context, "long_term")) == 30
     block = context.system.partition("[LONG-TERM MEMORY]")[2]
     assert "User facts:" in block

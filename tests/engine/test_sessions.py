@@ -44,8 +44,10 @@ async def test_minute_31_resumes(memory: Hitherto, clock: FakeClock) -> None:
 async def test_after_twelve_hours_the_window_begins_anew(memory: Hitherto, clock: FakeClock) -> None:
     await say(memory, "good night")
     clock.tick(hours=13)
-    context = await memory.context(user="ana", persona="coach", message="good morning")
+    context = await memory.context(user="ana", persona="coach", message="good morning", recipe="companion")
     assert context.history == []
+    returning = await memory.context(user="ana", persona="coach", message="good morning")
+    assert [entry["content"] for entry in returning.history] == ["good night"]
     await say(memory, "good morning")
     [newest, _] = await memory.sessions(user="ana")
     assert newest.continues is None
