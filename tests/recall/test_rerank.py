@@ -93,5 +93,5 @@ def test_who_spoke_is_judged_too() -> None:
 
 def test_an_unknown_reranker_is_said() -> None:
     assert open_reranker(None) is None
-    with pytest.raises(InvalidInput, match="no reranker 'magic'"):
+    with pytest.raises(InvalidInput, match="'magic'"):
         open_reranker("magic")
