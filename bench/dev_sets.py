@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from hitherto.evaluate.conversations import Asked, Conversation, Said, read
+from hitherto.evaluate.conversations import Asked, Conversation, SaidTurn, read
 
-__all__ = ["SETS", "Asked", "Conversation", "Said", "conversations", "folder", "path"]
+__all__ = ["SETS", "Asked", "Conversation", "SaidTurn", "conversations", "folder", "path"]
 
 SETS: Final = ("locomo-dev", "longmemeval-dev", "beam-100k-dev")
 

@@ -17,7 +17,7 @@ from typing import Final, Literal, cast
 import numpy as np
 
 from bench.recall_dev import Index, index, ranked
-from hitherto.evaluate.conversations import Asked, Conversation, Said
+from hitherto.evaluate.conversations import Asked, Conversation, SaidTurn
 from hitherto.recall.embed import open_embedder
 from hitherto.recall.embed.base import Embedder
 from hitherto.recall.passages import passages
@@ -46,7 +46,7 @@ def told(code: str, *, questions: str | None = None, half: Half = "tuned") -> To
     _, asked = _parts(questions or code)
     evidence = (FOLDER / "evidence.txt").read_text("utf-8").split("\n")
     turns = tuple(
-        Said(
+        SaidTurn(
             id=str(place),
             session=place // _SESSION,
             speaker="user" if line[0] == "u" else "assistant",

@@ -14,7 +14,7 @@ from hitherto.errors import InvalidInput
 PREFIX = "HITHERTO_"
 MIB = 1024 * 1024
 
-LIBRARY = ("recipe", "model", "embedder", "reranker", "tokenizer", "keys", "forgotten")
+LIBRARY = ("recipe", "model", "model_seconds", "pace", "embedder", "reranker", "tokenizer", "keys", "forgotten")
 """Settings that are arguments of `Hitherto` by the same name."""
 
 Seconds = Annotated[float, Field(gt=0)]
@@ -29,6 +29,10 @@ class Settings(BaseModel):
     data: str = Field(default="./memories", description="Where the memory is: a folder, or postgresql://…")
     recipe: str = Field(default="continuity", description="The recipe of contexts that name none.")
     model: str | None = Field(default=None, description="The model that extracts and summarises; with none, rules do.")
+    model_seconds: Seconds = Field(default=60.0, description="How long the model that learns may take to answer.")
+    pace: Literal["live", "pause", "session"] = Field(
+        default="pause", description="When that model is asked: after each turn, when the talk pauses, or when it ends."
+    )
     tokenizer: str = Field(default="o200k", description="The tokenizer family of the model that will answer.")
     embedder: str | None = Field(
         default=None, description="What makes vectors: static (the default), onnx:e5-small-v2, openai:MODEL@URL …"

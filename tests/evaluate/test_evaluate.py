@@ -141,4 +141,4 @@ def test_a_file_without_questions_is_an_error(tmp_path: Path, capsys: pytest.Cap
 def test_a_reranker_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path / "talk.jsonl", talk(evidence=["t2"]))
     assert main(["eval", str(path), "--reranker", "magic", "--output", str(tmp_path / "out.json")]) == 2
-    assert "no reranker 'magic'" in capsys.readouterr().err
+    assert "'magic' is not a reranker" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from hitherto.types import Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SaidTurn:
     id: str
     session: int
     speaker: str
@@ -43,7 +43,7 @@ class Asked:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     id: str
-    turns: tuple[Said, ...]
+    turns: tuple[SaidTurn, ...]
     questions: tuple[Asked, ...]
     """The answerable ones with evidence."""
 
@@ -64,7 +64,7 @@ def read(path: Path) -> Iterator[Conversation]:
 
 def _conversation(entry: dict[str, Any]) -> Conversation:
     turns = tuple(
-        Said(
+        SaidTurn(
             id=turn["id"],
             session=number,
             speaker=turn["speaker"],

@@ -10,7 +10,7 @@ from hitherto.evaluate.measures import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ReportLine:
     """One metric: ours, the baseline's, and the gain paired by question."""
 
     metric: str
@@ -20,12 +20,12 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class QuestionGroup:
     """Questions of one category, or all of them."""
 
     name: str
     questions: int
-    lines: tuple[Line, ...]
+    lines: tuple[ReportLine, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +39,10 @@ class Report:
     search_ms: float
     """Median."""
     context_ms: float
-    overall: Group
-    categories: tuple[Group, ...]
+    overall: QuestionGroup
+    categories: tuple[QuestionGroup, ...]
 
-    def line(self, metric: str) -> Line:
+    def line(self, metric: str) -> ReportLine:
         return next(line for line in self.overall.lines if line.metric == metric)
 
 
@@ -61,13 +61,13 @@ def report(name: str, answered: Sequence[Answered], *, conversations: int, turns
     )
 
 
-def _group(name: str, answered: Sequence[Answered]) -> Group:
+def _group(name: str, answered: Sequence[Answered]) -> QuestionGroup:
     ours, plain = [one.ours for one in answered], [one.plain for one in answered]
-    return Group(
+    return QuestionGroup(
         name=name,
         questions=len(answered),
         lines=tuple(
-            Line(
+            ReportLine(
                 metric=metric,
                 ours=measures.interval([row[metric] for row in ours]),
                 bm25=measures.interval([row[metric] for row in plain]),

@@ -14,7 +14,7 @@ from hitherto.store.protocol import TurnList, UserStore
 from hitherto.types import Session, StoredTurn
 
 
-class Numbers(Protocol):
+class SessionNumbers(Protocol):
     """Where the rule's numbers come from: a recipe."""
 
     @property
@@ -32,7 +32,7 @@ class Rule:
     chain: timedelta = timedelta(hours=12)
 
     @classmethod
-    def of(cls, numbers: Numbers) -> Self:
+    def of(cls, numbers: SessionNumbers) -> Self:
         return cls(gap=timedelta(minutes=numbers.gap_minutes), chain=timedelta(hours=numbers.chain_hours))
 
 

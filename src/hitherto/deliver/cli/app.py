@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from hitherto.deliver.cli.call import AsJson, At, Data, Options, Tenant, command
-from hitherto.deliver.cli.commands import COMMANDS, GROUPS, Command, Group, Topic
+from hitherto.deliver.cli.commands import COMMANDS, GROUPS, Command, CommandGroup, Topic
 
 
 class Program(TyperGroup):
@@ -77,7 +77,7 @@ def program() -> Any:
     return get_command(app)
 
 
-def _group(group: Group) -> typer.Typer:
+def _group(group: CommandGroup) -> typer.Typer:
     alone = command(next(entry.run for entry in COMMANDS if entry.name == group.alone))
     return typer.Typer(
         name=group.name, help=group.help, callback=alone, invoke_without_command=True, rich_markup_mode=None

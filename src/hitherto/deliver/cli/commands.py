@@ -39,7 +39,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class CommandGroup:
     """Commands of two words that share their first; `alone` is what the first word alone does."""
 
     name: str
@@ -465,8 +465,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
 )
 
-GROUPS: tuple[Group, ...] = (
-    Group(name="work", help="The work behind the answers: extraction, summaries, upkeep.", alone="work run"),
-    Group(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),
-    Group(name="keys", help="Keys to the service.", alone="keys list"),
+GROUPS: tuple[CommandGroup, ...] = (
+    CommandGroup(name="work", help="The work behind the answers: extraction, summaries, upkeep.", alone="work run"),
+    CommandGroup(name="recipes", help="Recipes: what a context is made of.", alone="recipes list"),
+    CommandGroup(name="keys", help="Keys to the service.", alone="keys list"),
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hitherto.evaluate.conversations import Conversation
-    from hitherto.evaluate.report import Group, Report
+    from hitherto.evaluate.report import QuestionGroup, Report
 
 
 def evaluate(
@@ -128,7 +128,7 @@ def _shown(reports: "Sequence[Report]", *, saved: tuple[Path, ...]) -> "Renderab
 _BRIEF = ("frac@10", "frac 1k", "long-term block")
 
 
-def _category(group: "Group") -> tuple[str, ...]:
+def _category(group: "QuestionGroup") -> tuple[str, ...]:
     lines = {line.metric: line for line in group.lines}
     cells = (f"{_short(lines[metric].ours[0])} ({_short(lines[metric].gain[0], signed=True)})" for metric in _BRIEF)
     return (group.name, str(group.questions), *cells)

@@ -76,7 +76,7 @@ def mcp(
     clock = None if at is None else lambda: at
 
     async def run() -> None:
-        given = call.library() | ({"recipe": recipe} if recipe else {})
+        given: dict[str, Any] = call.library() | ({"recipe": recipe} if recipe else {})
         async with Hitherto(call.data, clock=clock, tenant=call.tenant, **given) as memory:
             await server(fixed(Owner(memory=memory, user=user, persona=persona, lane=lane))).run_stdio_async()
 

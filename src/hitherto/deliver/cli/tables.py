@@ -75,7 +75,7 @@ ID = Column("id", style="cyan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ListedEntry:
     """One thing of a list that has words of its own: a line of facts that ends with its id, and the words below."""
 
     title: str
@@ -85,7 +85,7 @@ class Entry:
     note: str = ""
 
 
-def entries(found: Sequence[Entry], *, empty: str) -> RenderableType:
+def entries(found: Sequence[ListedEntry], *, empty: str) -> RenderableType:
     """The entries under one another, or a sentence where there are none."""
     if not found:
         return Text(empty, style="dim")
@@ -105,7 +105,7 @@ def entries(found: Sequence[Entry], *, empty: str) -> RenderableType:
 
 def turns(found: Sequence[StoredTurn]) -> RenderableType:
     rows = [
-        Entry(title=_who(t), facts=(when(t.at), f"lane {t.lane}" if t.lane else ""), id=t.id, text=_said(t))
+        ListedEntry(title=_who(t), facts=(when(t.at), f"lane {t.lane}" if t.lane else ""), id=t.id, text=_said(t))
         for t in found
     ]
     return entries(rows, empty="no turns")
@@ -126,7 +126,7 @@ def sessions(found: Sequence[Session]) -> RenderableType:
 
 def memories(found: Sequence[Memory]) -> RenderableType:
     rows = [
-        Entry(
+        ListedEntry(
             title=m.type,
             facts=(f"importance {m.importance}", "pinned" if m.pinned else "", m.persona or "", " ".join(m.entities)),
             id=m.id,
@@ -138,13 +138,13 @@ def memories(found: Sequence[Memory]) -> RenderableType:
 
 
 def episodes(found: Sequence[Episode]) -> RenderableType:
-    rows = [Entry(title=e.outcome, facts=(when(e.at), e.tone), id=e.id, text=e.text) for e in found]
+    rows = [ListedEntry(title=e.outcome, facts=(when(e.at), e.tone), id=e.id, text=e.text) for e in found]
     return entries(rows, empty="no episodes")
 
 
 def loops(found: Sequence[Loop]) -> RenderableType:
     rows = [
-        Entry(
+        ListedEntry(
             title=f"({loop.kind})",
             facts=(loop.status, loop.persona or "", f"due {when(loop.due)}" if loop.due else ""),
             id=loop.id,
@@ -157,7 +157,7 @@ def loops(found: Sequence[Loop]) -> RenderableType:
 
 def thoughts(found: Sequence[Thought]) -> RenderableType:
     rows = [
-        Entry(
+        ListedEntry(
             title=t.persona or "thought",
             facts=(when(t.at), f"until {when(t.due)}" if t.due else "", "used" if t.used_in else ""),
             id=t.id,
@@ -170,7 +170,7 @@ def thoughts(found: Sequence[Thought]) -> RenderableType:
 
 def summaries(found: Sequence[Summary]) -> RenderableType:
     rows = [
-        Entry(
+        ListedEntry(
             title=s.kind,
             facts=(str(s.day or s.lane or when(s.at)), s.persona or "", f"by {s.method}"),
             id=s.id,
@@ -183,7 +183,7 @@ def summaries(found: Sequence[Summary]) -> RenderableType:
 
 def entities(found: Sequence[Entity]) -> RenderableType:
     rows = [
-        Entry(
+        ListedEntry(
             title=e.key or e.label,
             facts=(e.label, f"also {', '.join(e.aliases)}" if e.aliases else ""),
             id=e.id,
@@ -195,7 +195,7 @@ def entities(found: Sequence[Entity]) -> RenderableType:
 
 def versions(found: Sequence[Record]) -> RenderableType:
     rows = [
-        Entry(
+        ListedEntry(
             title=f"version {r.version}",
             facts=(when(r.recorded_at), r.status, f"entry {r.seq}"),
             id=r.id,
@@ -223,7 +223,7 @@ def fields_of(record: Record) -> Mapping[str, Json]:
 
 def hits(found: Sequence[Hit], *, explain: bool) -> RenderableType:
     rows = [
-        Entry(
+        ListedEntry(
             title=f"{hit.score:.3f}",
             facts=(hit.kind, when(hit.at)),
             id=hit.id,
@@ -260,13 +260,15 @@ def snapshots(found: Sequence[Mapping[str, Json]]) -> RenderableType:
 
 
 def trials(found: Sequence["Trial"]) -> RenderableType:
-    rows: list[Entry] = []
+    rows: list[ListedEntry] = []
     for trial in found:
         included = sum(item.included for item in trial.context.items)
         left_out = len(trial.context.items) - included
         note = f"{trial.context.tokens:,} tokens, {included} items in, {left_out} left out"
         facts = (when(trial.turn.at), trial.turn.persona or "")
-        rows.append(Entry(title=trial.turn.id, facts=facts, id=trial.context.snapshot, text=trial.turn.text, note=note))
+        rows.append(
+            ListedEntry(title=trial.turn.id, facts=facts, id=trial.context.snapshot, text=trial.turn.text, note=note)
+        )
     return entries(rows, empty="no turns of the user")
 
 

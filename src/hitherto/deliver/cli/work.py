@@ -212,7 +212,7 @@ def _status(found: "Status") -> "RenderableType":
     from hitherto.deliver.cli import tables
 
     rows = [
-        tables.Entry(
+        tables.ListedEntry(
             title=cursor.step,
             facts=(
                 "PARKED" if cursor.parked else "",

@@ -39,7 +39,7 @@ def operation_of(method: str, route: str) -> Operation | None:
     return _BY_METHOD.get(method) if route.startswith("/v1/users/{user}") else None
 
 
-class Span(Protocol):
+class RequestSpan(Protocol):
     """What is told to a span when its request is done."""
 
     def finish(self, scope: Scope, *, status: int) -> None: ...
@@ -62,7 +62,7 @@ class NoTracing:
     """Where OpenTelemetry is not installed."""
 
     @contextmanager
-    def span(self, scope: Scope) -> Generator[Span]:
+    def span(self, scope: Scope) -> Generator[RequestSpan]:
         yield _Nothing()
 
 
@@ -77,7 +77,7 @@ class OpenTelemetry:
         self._kind = trace.SpanKind.SERVER
 
     @contextmanager
-    def span(self, scope: Scope) -> Generator[Span]:
+    def span(self, scope: Scope) -> Generator[RequestSpan]:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         parent = self._extract(headers)
         with self._tracer.start_as_current_span("request", context=parent, kind=self._kind) as span:

@@ -90,7 +90,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CandidateEntry:
     """A candidate with its reason in words."""
 
     item: Item
@@ -113,7 +113,7 @@ class Anatomy:
     message_tokens: int
     uses: tuple[SectionUse, ...]
     total: SectionUse | None
-    entries: tuple[Entry, ...]
+    entries: tuple[CandidateEntry, ...]
 
     @property
     def stable_tokens(self) -> int:
@@ -219,13 +219,13 @@ def _known(stretch: Stretch, items: Sequence[Item]) -> str:
     return next(holders, stretch.section)
 
 
-def _entry(item: Item) -> Entry:
+def _entry(item: Item) -> CandidateEntry:
     most = max((abs(value) for value in item.parts.values()), default=0.0) or 1.0
     parts = tuple(
         Part(name=name, value=value, share=round(100 * abs(value) / most, 1)) for name, value in item.parts.items()
     )
     duplicate = re.fullmatch(r"duplicate of (?:turn )?(\S+) in \w+", item.reason)
-    return Entry(
+    return CandidateEntry(
         item=item,
         name=name_of(item.section),
         hue=hue_of(item.section),

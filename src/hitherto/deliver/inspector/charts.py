@@ -40,7 +40,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ChartLine:
     """A drawn series; `points` is SVG's own form."""
 
     name: str
@@ -61,7 +61,7 @@ class Plot:
     title: str
     meaning: str
     unit: str
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     rows: tuple[Tick, ...]
     columns: tuple[Tick, ...]
     summary: str
@@ -85,13 +85,13 @@ def plot(title: str, meaning: str, series: Sequence[Series], labels: Sequence[st
     def y(value: float) -> float:
         return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / top, 1)
 
-    def drawn(line: Series) -> Line:
+    def drawn(line: Series) -> ChartLine:
         dots = tuple(
             Dot(x=x(place), y=y(value), words=f"{line.name}: {_number(value)}{unit} ({label})")
             for place, (value, label) in enumerate(zip(line.values, labels, strict=True))
             if value is not None
         )
-        return Line(name=line.name, dots=dots, points=" ".join(f"{dot.x},{dot.y}" for dot in dots))
+        return ChartLine(name=line.name, dots=dots, points=" ".join(f"{dot.x},{dot.y}" for dot in dots))
 
     shown = sorted({0, count // 2, count - 1}) if count else []
     return Plot(
@@ -120,7 +120,7 @@ def columns(buckets: Sequence[tuple[str, int]]) -> tuple[Column, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class ChartSpan:
     """A stretch of time on a timeline, in hundredths of its length. `open`: it has no end yet."""
 
     start: float
@@ -146,9 +146,9 @@ class Timeline:
         whole = (self.last - self.first).total_seconds() or 1.0
         return round(min(100.0, max(0.0, 100 * (moment - self.first).total_seconds() / whole)), 2)
 
-    def span(self, start: datetime, end: datetime | None) -> Span:
+    def span(self, start: datetime, end: datetime | None) -> ChartSpan:
         begin = self.at(start)
-        return Span(start=begin, length=max(0.6, self.at(end or self.last) - begin), open=end is None)
+        return ChartSpan(start=begin, length=max(0.6, self.at(end or self.last) - begin), open=end is None)
 
     @property
     def ticks(self) -> tuple[Tick, ...]:

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from hitherto.deliver import plain
 from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.inspector import sources
-from hitherto.deliver.inspector.anatomy import Anatomy, Entry, anatomy
+from hitherto.deliver.inspector.anatomy import Anatomy, CandidateEntry, anatomy
 from hitherto.deliver.inspector.pages import Page, is_piece, looking, page
 from hitherto.types import Json
 
@@ -75,7 +75,7 @@ def _chat(system: str, messages: list[dict[str, Json]]) -> list[dict[str, Json]]
     return [{"role": "system", "content": system}, *messages]
 
 
-def _wanted(entry: Entry, *, show: Show, section: str) -> bool:
+def _wanted(entry: CandidateEntry, *, show: Show, section: str) -> bool:
     if section and entry.item.section != section:
         return False
     return show == "all" or entry.item.included == (show == "in")

@@ -71,7 +71,7 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class TurnPage:
     """A part of a conversation, and where it goes on; None where it does not."""
 
     turns: tuple[StoredTurn, ...]
@@ -169,7 +169,7 @@ async def _arriving(memory: Hitherto, user: str, filters: Filters, *, seen: int)
 
 
 def _event(user: str, turns: list[StoredTurn], filters: Filters) -> str:
-    piece = Piece(turns=tuple(turns), older=None, newer=None)
+    piece = TurnPage(turns=tuple(turns), older=None, newer=None)
     made = render("bands.html", piece=piece, filters=filters, link=Links(user), around="", fresh=True)
     lines = "\n".join(f"data: {line}" for line in made.replace("\r", "").split("\n"))
     return f"id: {turns[-1].place}\n{lines}\n\n"
@@ -177,18 +177,18 @@ def _event(user: str, turns: list[StoredTurn], filters: Filters) -> str:
 
 async def _piece(
     memory: Hitherto, user: str, filters: Filters, *, before: int | None = None, after: int | None = None
-) -> Piece:
+) -> TurnPage:
     if after is not None:
         found = await memory.turns(user=user, after=after, limit=PIECE + 1, **filters.given)
         shown = found[:PIECE]
-        return Piece(turns=tuple(shown), older=None, newer=shown[-1].place if len(found) > PIECE else None)
+        return TurnPage(turns=tuple(shown), older=None, newer=shown[-1].place if len(found) > PIECE else None)
     ahead = LARGEST if before is None else before
     found = await memory.turns(user=user, before=ahead, limit=PIECE + 1, **filters.given)
     shown = found[-PIECE:]
-    return Piece(turns=tuple(shown), older=shown[0].place if len(found) > PIECE else None, newer=None)
+    return TurnPage(turns=tuple(shown), older=shown[0].place if len(found) > PIECE else None, newer=None)
 
 
-async def _around(memory: Hitherto, user: str, filters: Filters, turn: str) -> Piece:
+async def _around(memory: Hitherto, user: str, filters: Filters, turn: str) -> TurnPage:
     found = await memory.turns(user=user, ids=[turn])
     if not found:
         raise NotFound
@@ -196,7 +196,7 @@ async def _around(memory: Hitherto, user: str, filters: Filters, turn: str) -> P
     ahead = await memory.turns(user=user, before=found[0].place, limit=half + 1, **filters.given)
     behind = await memory.turns(user=user, after=found[0].place, limit=half + 1, **filters.given)
     shown = (*ahead[-half:], found[0], *behind[:half])
-    return Piece(
+    return TurnPage(
         turns=shown,
         older=shown[0].place if len(ahead) > half else None,
         newer=shown[-1].place if len(behind) > half else None,

@@ -14,7 +14,7 @@ from hitherto.deliver.http.models import next_cursor
 from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.service import Channels, Service
 from hitherto.deliver.http.subjects import Subject, caller_of, subject_of
-from hitherto.deliver.inspector.charts import Span, Timeline
+from hitherto.deliver.inspector.charts import ChartSpan, Timeline
 from hitherto.deliver.inspector.conversation import personas
 from hitherto.deliver.inspector.graph import graph
 from hitherto.deliver.inspector.pages import Form, Links, Page, form, is_piece, looking, page
@@ -44,7 +44,7 @@ class Version:
     """An earlier text of a fact, with when it was believed."""
 
     text: str
-    span: Span
+    span: ChartSpan
     when: datetime
 
 
@@ -53,7 +53,7 @@ class Fact:
     """A memory on the timeline."""
 
     memory: Memory
-    span: Span
+    span: ChartSpan
     versions: tuple[Version, ...] = ()
 
 

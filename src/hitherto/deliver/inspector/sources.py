@@ -13,7 +13,7 @@ LOOKED_BACK = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class TracedContext:
     """A context and where it is from. `exact`: its bytes are those that were sent; None when none were kept."""
 
     context: Context
@@ -30,16 +30,16 @@ class Found:
         return "Replayed from its snapshot, but not with the bytes that were sent: see the warnings."
 
 
-async def of_snapshot(memory: Hitherto, *, user: str, snapshot: str) -> Found:
+async def of_snapshot(memory: Hitherto, *, user: str, snapshot: str) -> TracedContext:
     """The context that was kept under this id."""
     context = await memory.replay(user=user, snapshot=snapshot)
     (stored,) = await memory.snapshots(user=user, ids=[snapshot])
-    return Found(
+    return TracedContext(
         context=context, exact=json.loads(stored.body)["result"] == result_hash(context.system, context.messages)
     )
 
 
-async def of_turn(memory: Hitherto, *, user: str, turn: str, recipe: Recipe | None = None) -> Found:
+async def of_turn(memory: Hitherto, *, user: str, turn: str, recipe: Recipe | None = None) -> TracedContext:
     """The context behind a turn: an answer's own, or the one that a message was or would have been answered from."""
     found = await memory.turns(user=user, ids=[turn])
     if not found:
@@ -51,11 +51,11 @@ async def of_turn(memory: Hitherto, *, user: str, turn: str, recipe: Recipe | No
         kept = await memory.snapshots(user=user, ids=[answer.snapshot])
         if kept and kept[0].full:
             replayed = await of_snapshot(memory, user=user, snapshot=answer.snapshot)
-            return Found(context=replayed.context, exact=replayed.exact, question=question, answer=answer)
+            return TracedContext(context=replayed.context, exact=replayed.exact, question=question, answer=answer)
     if question is None:
         raise NotFound
     context = await as_of(memory, user=user, turn=question, recipe=recipe)
-    return Found(context=context, exact=None, question=question, answer=answer)
+    return TracedContext(context=context, exact=None, question=question, answer=answer)
 
 
 async def as_of(memory: Hitherto, *, user: str, turn: StoredTurn, recipe: Recipe | None = None) -> Context:

@@ -16,7 +16,7 @@ from hitherto.deliver.http.models import (
     given,
     reply,
 )
-from hitherto.deliver.http.routes.records import SHELVES, Shelf, existing
+from hitherto.deliver.http.routes.records import RECORD_PATHS, RecordPath, existing
 from hitherto.deliver.http.service import Channels
 from hitherto.deliver.http.subjects import Administering, Asking, Deciding, Forgetting, Removing, Subject, caller_of
 from hitherto.pages import Page
@@ -105,21 +105,21 @@ async def forget_turn(request: Request, subject: Forgetting, id: Name) -> Respon
     return await _forget(request, subject, turn=id)
 
 
-def _deleting(shelf: Shelf) -> None:
+def _deleting(kind: RecordPath) -> None:
     async def delete(request: Request, subject: Forgetting, id: Name) -> Response:
-        record = await existing(subject, id, shelf)
-        if shelf.noun == "entity":
+        record = await existing(subject, id, kind)
+        if kind.noun == "entity":
             return await _forget(request, subject, entity=record.key or id)
         return await _forget(request, subject, memory=id)
 
-    delete.__doc__ = f"Forgets one {shelf.noun} in all its versions."
-    path = f"/v1/users/{{user}}/{shelf.path}/{{id}}"
-    router.delete(path, response_model=Receipt, name=f"forget_{shelf.noun}")(delete)
+    delete.__doc__ = f"Forgets one {kind.noun} in all its versions."
+    path = f"/v1/users/{{user}}/{kind.path}/{{id}}"
+    router.delete(path, response_model=Receipt, name=f"forget_{kind.noun}")(delete)
 
 
-for _shelf in SHELVES:
-    if _shelf.noun != "session":
-        _deleting(_shelf)
+for _kind in RECORD_PATHS:
+    if _kind.noun != "session":
+        _deleting(_kind)
 
 
 async def _forget(request: Request, subject: Subject, **what: Any) -> Response:

@@ -47,7 +47,7 @@ Persona = Annotated[Name | None, Query(description="Only this persona's.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class RecordPath:
     """One kind of record and the path it is under."""
 
     path: str
@@ -58,15 +58,15 @@ class Shelf:
         return self.cls.noun
 
 
-SHELVES = (
-    Shelf("memories", Memory),
-    Shelf("episodes", Episode),
-    Shelf("loops", Loop),
-    Shelf("thoughts", Thought),
-    Shelf("summaries", Summary),
-    Shelf("sessions", Session),
-    Shelf("entities", Entity),
-    Shelf("slots", Slot),
+RECORD_PATHS = (
+    RecordPath("memories", Memory),
+    RecordPath("episodes", Episode),
+    RecordPath("loops", Loop),
+    RecordPath("thoughts", Thought),
+    RecordPath("summaries", Summary),
+    RecordPath("sessions", Session),
+    RecordPath("entities", Entity),
+    RecordPath("slots", Slot),
 )
 
 
@@ -74,14 +74,14 @@ Anything = Memory | Episode | Loop | Thought | Summary | Session | Entity | Stat
 
 
 def routers() -> list[APIRouter]:
-    """The routes of every shelf, and those of any record."""
+    """The routes of every kind, and those of any record."""
     made = [_listings()]
-    for shelf in SHELVES:
-        router = APIRouter(prefix=f"/v1/users/{{user}}/{shelf.path}", tags=[shelf.path])
-        _reading(router, shelf)
-        if shelf.cls is not Session:
-            _adding(router, shelf)
-        _changing(router, shelf)
+    for kind in RECORD_PATHS:
+        router = APIRouter(prefix=f"/v1/users/{{user}}/{kind.path}", tags=[kind.path])
+        _reading(router, kind)
+        if kind.cls is not Session:
+            _adding(router, kind)
+        _changing(router, kind)
         made.append(router)
     made.append(_versions())
     return made
@@ -196,16 +196,16 @@ async def _listed(
     return _page(found, cls, limit=limit)
 
 
-def _reading(router: APIRouter, shelf: Shelf) -> None:
+def _reading(router: APIRouter, kind: RecordPath) -> None:
     async def read(subject: Reading, id: Name) -> Response:
-        return reply(await existing(subject, id, shelf), shelf.cls)
+        return reply(await existing(subject, id, kind), kind.cls)
 
-    read.__doc__ = f"One {shelf.noun}, as it is now."
-    router.get("/{id}", response_model=shelf.cls, name=f"read_{shelf.noun}")(read)
+    read.__doc__ = f"One {kind.noun}, as it is now."
+    router.get("/{id}", response_model=kind.cls, name=f"read_{kind.noun}")(read)
 
 
-def _adding(router: APIRouter, shelf: Shelf) -> None:
-    model = models.addition(shelf.noun)
+def _adding(router: APIRouter, kind: RecordPath) -> None:
+    model = models.addition(kind.noun)
 
     async def add(
         subject: Writing,
@@ -214,24 +214,24 @@ def _adding(router: APIRouter, shelf: Shelf) -> None:
     ) -> Response:
         fields = given(body)
         own = fields.pop("id", None)
-        made = await subject.memory.add(shelf.noun, user=subject.user, id=own or derived(idempotency_key), **fields)
-        return reply(made, shelf.cls, status=201)
+        made = await subject.memory.add(kind.noun, user=subject.user, id=own or derived(idempotency_key), **fields)
+        return reply(made, kind.cls, status=201)
 
     add.__annotations__["body"] = model
-    add.__doc__ = f"A new {shelf.noun} by hand; one with a key that exists is a new version of it."
-    router.post("", response_model=shelf.cls, status_code=201, name=f"add_{shelf.noun}")(add)
+    add.__doc__ = f"A new {kind.noun} by hand; one with a key that exists is a new version of it."
+    router.post("", response_model=kind.cls, status_code=201, name=f"add_{kind.noun}")(add)
 
 
-def _changing(router: APIRouter, shelf: Shelf) -> None:
-    model = models.change(shelf.noun)
+def _changing(router: APIRouter, kind: RecordPath) -> None:
+    model = models.change(kind.noun)
 
     async def update(subject: Changing, id: Name, body: Strict) -> Response:
-        await existing(subject, id, shelf)
-        return reply(await subject.memory.update(id, user=subject.user, **given(body)), shelf.cls)
+        await existing(subject, id, kind)
+        return reply(await subject.memory.update(id, user=subject.user, **given(body)), kind.cls)
 
     update.__annotations__["body"] = model
-    update.__doc__ = f"A new version of a {shelf.noun} with these fields changed."
-    router.patch("/{id}", response_model=shelf.cls, name=f"update_{shelf.noun}")(update)
+    update.__doc__ = f"A new version of a {kind.noun} with these fields changed."
+    router.patch("/{id}", response_model=kind.cls, name=f"update_{kind.noun}")(update)
 
 
 def _versions() -> APIRouter:
@@ -249,10 +249,10 @@ def _versions() -> APIRouter:
     return router
 
 
-async def existing(subject: Subject, id: str, shelf: Shelf) -> Record:
+async def existing(subject: Subject, id: str, kind: RecordPath) -> Record:
     """The live record of that id, if it is of this kind."""
     versions = await subject.memory.history(user=subject.user, id=id)
-    live = [record for record in versions if record.retired is None and isinstance(record, shelf.cls)]
+    live = [record for record in versions if record.retired is None and isinstance(record, kind.cls)]
     if not live:
         raise NotFound
     return live[-1]
