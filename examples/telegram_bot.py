@@ -2,7 +2,8 @@
 
     TELEGRAM_TOKEN=123:abc python examples/telegram_bot.py
 
-It records every message of its chats into lanes, and answers those that are written to it. With
+It records every message of its chats into lanes, and answers those that are written to it. Somebody who has blocked the bot,
+or an update that it cannot make sense of, stops nobody else's conversation. With
 `OPENAI_API_KEY` (and `OPENAI_BASE_URL` for any compatible server, `OPENAI_MODEL`) the model answers from
 the context; without, the bot shows which of its memories it would have given to one. `TELEGRAM_API`
 points to another Bot API server.
@@ -10,6 +11,7 @@ points to another Bot API server.
 
 import asyncio
 import json
+import logging
 import os
 import urllib.error
 import urllib.request
@@ -21,6 +23,11 @@ from hitherto import Context, Hitherto
 from hitherto.deliver.telegram import Bot, Posted, Telegram
 
 PERSONA = "nikita"
+LOG = logging.getLogger("bot")
+
+
+class Refused(RuntimeError):
+    """Telegram does not do what it was asked: the bot was blocked, the chat is gone, a message is too long."""
 
 
 def post(url: str, body: dict[str, Any], *, key: str | None = None, seconds: float = 60) -> dict[str, Any]:
@@ -50,7 +57,7 @@ class BotApi:
                 return answer["result"]
             wait = answer.get("parameters", {}).get("retry_after")
             if wait is None:
-                raise RuntimeError(f"Telegram refused {method}: {answer.get('description')}")
+                raise Refused(f"Telegram refused {method}: {answer.get('description')}")
             await asyncio.sleep(wait)
 
 
@@ -70,7 +77,8 @@ async def reply(context: Context) -> str:
 
 
 async def serve(api: BotApi, memory: Hitherto, *, going_on: Callable[[], bool] = lambda: True) -> None:
-    """Reads updates and answers. An update is confirmed to Telegram only when it is durable in the memory."""
+    """Reads updates and answers. An update is confirmed to Telegram only when it is durable in the memory; one that was
+    recorded is confirmed whatever becomes of its answer, so that no chat holds up the others."""
     me = await api.call("getMe")
     telegram = Telegram(memory, bot=Bot(id=me["id"], username=me.get("username"), persona=PERSONA), links=memory)
     offset = 0
@@ -78,7 +86,10 @@ async def serve(api: BotApi, memory: Hitherto, *, going_on: Callable[[], bool] =
         for update in await api.call("getUpdates", offset=offset, timeout=25):
             event = await telegram.handle(update)
             if isinstance(event, Posted) and event.addressed:
-                await answer(api, memory, telegram, event)
+                try:
+                    await answer(api, memory, telegram, event)
+                except (Refused, OSError, KeyError) as error:
+                    LOG.warning("update %s was not answered: %s", update["update_id"], error)
             offset = update["update_id"] + 1
 
 

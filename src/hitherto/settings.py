@@ -65,6 +65,11 @@ class Settings(BaseModel):
     )
     port: int = Field(default=8080, ge=0, le=65_535, description="The port to listen on; 0 takes a free one.")
     workers: Amount = Field(default=1, description="Processes that serve.")
+    mcp_hosts: str | None = Field(
+        default=None,
+        description="Names under which /mcp is reached, with commas, when a proxy passes them on; with none, those of loopback"
+        " where the service listens on it.",
+    )
     upstream: str | None = Field(
         default=None, description="The OpenAI-compatible server that chat requests are passed on to."
     )

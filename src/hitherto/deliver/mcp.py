@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
@@ -22,12 +22,13 @@ from hitherto import Hitherto, __version__
 from hitherto.deliver import plain
 from hitherto.errors import HithertoError
 from hitherto.recipes.titles import NOTICE
-from hitherto.types import Json
+from hitherto.types import Json, Memory
 
 INSTRUCTIONS = (
     "The memory of the person you are talking to. Search it before you say that you do not know something about them;"
     f" remember what will still matter in a month. {NOTICE}"
 )
+ALL: Final = 100_000
 Need = Literal["read", "write", "forget"]
 
 
@@ -131,11 +132,12 @@ def _reading(made: MCPServer[Any], bind: Bind) -> None:
 
 
 def _writing(made: MCPServer[Any], bind: Bind) -> None:
-    @made.tool(annotations=ToolAnnotations(destructive_hint=False, open_world_hint=False))
+    @made.tool(annotations=ToolAnnotations(destructive_hint=False, idempotent_hint=True, open_world_hint=False))
     async def remember(text: Text) -> Found:
-        """Keeps a fact about the person for good."""
+        """Keeps a fact about the person for good. One that is known in these words is not kept twice."""
         async with _bound(bind, "write") as owner:
-            kept = await owner.memory.remember(user=owner.user, text=text, origin="assistant")
+            known = await _twins(owner, text)
+            kept = known[0] if known else await owner.memory.remember(user=owner.user, text=text, origin="assistant")
         return Found(id=kept.id, kind="memory", text=kept.text, at=kept.at.isoformat())
 
     @made.tool(annotations=ToolAnnotations(destructive_hint=False, idempotent_hint=True, open_world_hint=False))
@@ -156,12 +158,16 @@ def _writing(made: MCPServer[Any], bind: Bind) -> None:
         id: Annotated[str, Field(description="The id of a turn or memory, as search gives it.")],
         kind: Annotated[Literal["turn", "memory"], Field(description="What it is, as search says.")],
     ) -> dict[str, Json]:
-        """Removes one thing and all that rests on it, for good. Only when the person asks for it."""
+        """Removes one thing and all that rests on it, for good; a memory with all that say the same in the same words. Only
+        when the person asks for it."""
         async with _bound(bind, "forget") as owner:
             if kind == "turn":
                 receipt = await owner.memory.forget(user=owner.user, turn=id)
             else:
+                said = [one.text for one in await _memories(owner) if one.id == id]
                 receipt = await owner.memory.forget(user=owner.user, memory=id)
+                for twin in await _twins(owner, said[0]) if said else ():
+                    await owner.memory.forget(user=owner.user, memory=twin.id)
             if owner.forgot is not None:
                 owner.forgot()
         removed: dict[str, Json] = json.loads(plain.text(receipt))
@@ -196,6 +202,16 @@ async def _bound(bind: Bind, need: Need) -> AsyncGenerator[Owner]:
         yield bind(_REQUEST.get(), need)
     except HithertoError as error:
         raise ResourceError(str(error)) from error
+
+
+async def _memories(owner: Owner) -> list[Memory]:
+    return await owner.memory.memories(user=owner.user, limit=ALL)
+
+
+async def _twins(owner: Owner, text: str) -> list[Memory]:
+    """What says the same in the same words."""
+    words = text.casefold().split()
+    return [one for one in await _memories(owner) if one.text.casefold().split() == words]
 
 
 async def _told(owner: Owner, message: str) -> str:

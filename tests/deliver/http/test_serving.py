@@ -262,3 +262,13 @@ def test_the_image_is_built_from_what_is_there() -> None:
     assert [name for name in copied if not (ROOT / name).exists()] == []
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     assert [name for name in copied if f"!{name}" not in ignored] == []
+
+
+def test_spans_go_where_opentelemetrys_own_variables_say(tmp_path: Path) -> None:
+    with serving(tmp_path, OTEL_TRACES_EXPORTER="console") as server:
+        httpx.get(f"{server.url}/v1/users/ana/turns", headers={"Authorization": f"Bearer {server.token()}"})
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.stdout is not None
+        told = server.process.stdout.read()
+    assert '"name": "search_memory"' in told
+    assert '"service.name": "hitherto"' in told

@@ -415,7 +415,7 @@ async def test_what_was_forgotten_in_the_inspector_or_by_a_tool_is_not_said_eith
         if way == "mcp":
             call = {"name": "forget", "arguments": {"id": turn, "kind": "turn"}}
             body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-            assert (await http.post("/mcp", json=body)).status_code == 200
+            assert (await http.post("/mcp", json=body, headers={"Host": "localhost"})).status_code == 200
         else:
             http.cookies.set(COOKIE, key)
             del http.headers["Authorization"]

@@ -133,6 +133,41 @@ async def test_forgetting_is_for_good(data: str) -> None:
         assert missing.is_error
 
 
+async def test_a_fact_is_kept_once_and_forgotten_whole(data: str) -> None:
+    async with here(data) as client:
+        first = found(await client.call_tool("remember", {"text": "Ana is afraid of geese"}))
+        again = found(await client.call_tool("remember", {"text": " ana is afraid  of geese"}))
+        assert again["id"] == first["id"]
+        async with Hitherto(data) as memory:
+            # Kept twice by somebody else.
+            await memory.remember(user="ana", text="Ana is afraid of geese", attribute="fear")
+        await client.call_tool("forget", {"id": first["id"], "kind": "memory"})
+        assert "geese" not in str(found(await client.call_tool("search", {"query": "geese"})))
+        kept = found(await client.call_tool("remember", {"text": "Ana is afraid of geese"}))
+        assert kept in found(await client.call_tool("search", {"query": "geese"})), "it may be said anew"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Origin": "http://localhost:3000"}, 200),
+        ({"Host": "evil.example"}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Host": "evil.example", "Origin": "http://evil.example"}, 403),
+    ],
+)
+async def test_over_http_only_names_of_its_own_are_served(
+    service: Server, data: str, headers: dict[str, str], status: int
+) -> None:
+    async with Hitherto(data) as memory:
+        _, token = await Keys(memory.catalog, clock=system_clock).create(user="ana")
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    given = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream", **headers}
+    async with httpx.AsyncClient(base_url=service.url, timeout=30) as plain:
+        assert (await plain.post("/mcp", json=asked, headers=given)).status_code == status
+
+
 async def test_a_context_can_be_read_as_a_resource(data: str) -> None:
     async with here(data) as client:
         (context,) = (await client.read_resource("hitherto://context/the%20cello")).contents

@@ -93,3 +93,14 @@ async def test_a_busy_telegram_is_waited_for(telegram: FakeBotApi, tmp_path: Pat
 async def test_a_wrong_token_is_said_clearly(telegram: FakeBotApi) -> None:
     with pytest.raises(RuntimeError, match="getMe: Unauthorized"):
         await BotApi("1:wrong", telegram.base).call("getMe")
+
+
+async def test_one_person_who_blocks_the_bot_stops_nobody(telegram: FakeBotApi, tmp_path: Path) -> None:
+    ben = {"id": 43, "type": "private", "first_name": "Ben"}
+    telegram.updates = [message(1, "hello?", chat=PRIVATE), message(2, "and hello", chat=ben)]
+    telegram.refusals = [{"ok": False, "error_code": 403, "description": "Forbidden: bot was blocked by the user"}]
+    await served(telegram, tmp_path / "m")
+    assert [sent["chat"]["id"] for sent in telegram.sent] == [43]
+    assert telegram.confirmed == 503, "nothing comes again after a restart"
+    async with Hitherto(tmp_path / "m") as memory:
+        assert [turn.text for turn in await memory.turns(user="telegram:user:42")][:1] == ["hello?"]

@@ -7,7 +7,7 @@ import pytest
 from hitherto.assemble.render import blocks
 from hitherto.deliver.voice import elevenlabs, lookups, retell, vapi
 from hitherto.deliver.voice.calls import Call, Utterance
-from hitherto.deliver.voice.lookups import TOOL, Allowance
+from hitherto.deliver.voice.lookups import TOOL, Allowance, Asked
 from hitherto.recipes.titles import NOTICE
 from hitherto.types import Hit, ToolCall, ToolReturn
 
@@ -49,13 +49,19 @@ def test_vapi_asks_in_two_shapes_and_is_answered_by_id_on_one_line() -> None:
         {"id": "b", "function": {"name": TOOL, "arguments": {"query": "cat"}}},
         {"id": "c", "name": "transfer", "arguments": {"query": "x"}},
         {"id": "d", "name": TOOL, "arguments": None},
+        {"id": "e", "type": "function", "function": {"name": TOOL, "arguments": '{"query": "bird"}'}},
+        {"id": "f", "type": "function", "function": {"name": TOOL, "arguments": "{"}},
     ]
     asked = vapi.asked({"message": {"type": "tool-calls", "call": call, "toolCallList": calls}})
     assert asked is not None
-    assert [(one.id, one.query) for one in asked] == [("a", "dog"), ("b", "cat"), ("c", None), ("d", None)]
+    assert [(one.id, one.query) for one in asked] == [
+        ("a", "dog"), ("b", "cat"), ("c", None), ("d", None), ("e", "bird"), ("f", None),
+    ]  # fmt: skip
     assert {(one.caller, one.call) for one in asked} == {(NUMBER, "c1")}, "never from an argument"
     assert vapi.asked({"message": {"type": "assistant-request"}}) is None
-    assert vapi.told({"a": "one\ntwo"}) == {"results": [{"toolCallId": "a", "result": "one two"}]}
+    assert vapi.told([(Asked(caller=None, call=None, query="x", id="a"), "one\ntwo")]) == {
+        "results": [{"toolCallId": "a", "name": "recall_memory", "result": "one two"}]
+    }
 
 
 @pytest.mark.req("R0.14")

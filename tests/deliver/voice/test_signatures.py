@@ -81,6 +81,9 @@ def test_a_stamp_beyond_all_time_is_malformed_even_if_signed() -> None:
 def test_vapi_sends_the_secret_itself() -> None:
     assert signatures.vapi("s", secret="s") == "ok"
     assert signatures.vapi("x", secret="s") == "wrong"
+    assert signatures.vapi(None, bearer="Bearer s", secret="s") == "ok"
+    assert signatures.vapi(None, bearer="Bearer x", secret="s") == "wrong"
+    assert signatures.vapi(None, bearer="Basic s", secret="s") == "missing"
     assert signatures.vapi(None, secret="s") == signatures.vapi("", secret="") == "missing"
 
 

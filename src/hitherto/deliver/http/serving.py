@@ -29,6 +29,7 @@ from hitherto.clock import system_clock
 from hitherto.deliver import heap
 from hitherto.deliver.apikeys import Keys, digest_of, new_token
 from hitherto.deliver.http import requests as logs
+from hitherto.deliver.http import tracing
 from hitherto.deliver.http.app import create_app
 from hitherto.deliver.http.metrics import FOLDER_VARIABLE
 from hitherto.errors import InvalidInput
@@ -50,6 +51,7 @@ def application() -> FastAPI:
         threading.Thread(target=_end_with, args=(supervisor,), name="hitherto-supervised", daemon=True).start()
     settings = Settings.read(os.environ)
     logs.configure(settings.log_level)
+    spans = tracing.configure(os.environ)
     memory = Hitherto(
         settings.data,
         actor="service",
@@ -62,6 +64,7 @@ def application() -> FastAPI:
         async with memory:
             heap.settled()
             yield
+        spans()
 
     return create_app(memory, settings, lifespan=life)
 

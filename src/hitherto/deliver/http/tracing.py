@@ -1,11 +1,15 @@
 """Spans for OpenTelemetry, if it is installed and configured: one a request, named as the GenAI conventions name the
 operations on a memory. They carry ids and codes, never content."""
 
-from collections.abc import Generator, Mapping
+import logging
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import entry_points
 from typing import Any, Literal, Protocol
 
 from starlette.types import Scope
+
+LOG = logging.getLogger("hitherto.http")
 
 Operation = Literal[
     "create_memory",
@@ -112,3 +116,40 @@ def tracing() -> Tracing:
         return OpenTelemetry()
     except ImportError:
         return NoTracing()
+
+
+def configure(environ: Mapping[str, str]) -> Callable[[], None]:
+    """Sends the process's spans where OpenTelemetry's own variables say (`OTEL_TRACES_EXPORTER` and those of the exporter),
+    unless there are none. Sampling, resource and service name are read by the SDK itself. What comes back sends what is left,
+    when the service stops: a process that ends by a signal does nothing more by itself.
+    """
+    wanted = [name.strip() for name in environ.get("OTEL_TRACES_EXPORTER", "").split(",")]
+    names = [name for name in wanted if name not in ("", "none")]
+    if not names:
+        return _nothing
+    try:
+        from opentelemetry import trace
+        from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        LOG.warning("OTEL_TRACES_EXPORTER is set, but spans need hitherto[otel]")
+        return _nothing
+    named = environ.get("OTEL_SERVICE_NAME") or "service.name=" in environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    provider = TracerProvider(resource=Resource.create({} if named else {SERVICE_NAME: "hitherto"}))
+    for name in names:
+        over = "grpc" if environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "").startswith("grpc") else "http"
+        known = f"otlp_proto_{over}" if name == "otlp" else name
+        found = list(entry_points(group="opentelemetry_traces_exporter", name=known))
+        if not found:
+            LOG.warning(
+                "there is no exporter %r for spans: install its package (for otlp, opentelemetry-exporter-otlp)", name
+            )
+            continue
+        provider.add_span_processor(BatchSpanProcessor(found[0].load()()))
+    trace.set_tracer_provider(provider)
+    return provider.shutdown
+
+
+def _nothing() -> None:
+    """Nothing is left to be sent."""

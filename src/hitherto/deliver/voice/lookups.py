@@ -42,6 +42,7 @@ class Asked:
     call: str | None
     query: str | None
     id: str = ""
+    tool: str = TOOL
 
 
 class Allowance:

@@ -63,11 +63,14 @@ def retell(
     return _verdict(_RETELL, header, body, secret=secret, now=now, tolerance=tolerance)
 
 
-def vapi(header: str | None, *, secret: str) -> Verdict:
-    """Vapi sends the server's secret itself, without a time: replays are told by the call's id alone."""
-    if not header or not secret:
+def vapi(header: str | None, *, secret: str, bearer: str | None = None) -> Verdict:
+    """Vapi sends the server's secret itself, without a time: replays are told by the call's id alone. A custom credential of
+    its newer kind comes as `Authorization: Bearer …` instead."""
+    kind, _, token = (bearer or "").partition(" ")
+    given = header or (token.strip() if kind.lower() == "bearer" else "")
+    if not given or not secret:
         return "missing"
-    return "ok" if hmac.compare_digest(header.encode(), secret.encode()) else "wrong"
+    return "ok" if hmac.compare_digest(given.encode(), secret.encode()) else "wrong"
 
 
 def sign_elevenlabs(body: bytes, *, secret: str, at: datetime) -> str:

@@ -1,11 +1,12 @@
 """Vapi: the assistant request of an incoming call, and the report after it."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from hitherto.clock import EPOCH
-from hitherto.deliver.untrusted import Raw, child, instant, number, objects, text
+from hitherto.deliver.untrusted import Raw, child, instant, mapping, number, objects, text
 from hitherto.deliver.voice.calls import Call, Ringing, Utterance, offset
 from hitherto.deliver.voice.lookups import TOOL, Asked
 from hitherto.deliver.voice.prompts import Spoken
@@ -67,15 +68,30 @@ def asked(body: Raw) -> list[Asked] | None:
     found: list[Asked] = []
     for entry in objects(message, "toolCallList") or objects(message, "toolCalls"):
         function = child(entry, "function") or entry
-        given = child(function, "arguments") or child(function, "parameters")
-        query = text(given, "query") if text(function, "name") == TOOL else None
-        found.append(Asked(caller=_person(message), call=call, query=query, id=text(entry, "id") or ""))
+        name = text(function, "name") or "tool"
+        given = _arguments(function, "arguments") or _arguments(function, "parameters")
+        query = text(given, "query") if name == TOOL else None
+        found.append(Asked(caller=_person(message), call=call, query=query, id=text(entry, "id") or "", tool=name))
     return found
 
 
-def told(results: Mapping[str, str]) -> dict[str, Json]:
-    """The answers by the ids of the calls, each on one line: Vapi does not take line breaks."""
-    return {"results": [{"toolCallId": call, "result": " ".join(one.split("\n"))} for call, one in results.items()]}
+def _arguments(function: Raw, key: str) -> Raw:
+    """The arguments of a call: an object, or the JSON of one as OpenAI writes it."""
+    given = function.get(key)
+    if not isinstance(given, str):
+        return mapping(given)
+    try:
+        return mapping(json.loads(given))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def told(results: Sequence[tuple[Asked, str]]) -> dict[str, Json]:
+    """The answers to the calls, each on one line: Vapi does not take line breaks."""
+    found: list[Json] = [
+        {"toolCallId": asked.id, "name": asked.tool, "result": " ".join(one.split("\n"))} for asked, one in results
+    ]
+    return {"results": found}
 
 
 def ended(body: Raw) -> Call | None:

@@ -80,17 +80,19 @@ async def elevenlabs_post_call(
 
 @router.post("/v1/voice/vapi", response_model=dict[str, Json])
 async def vapi(
-    request: Request, secret: Annotated[str | None, Header(alias=signatures.VAPI_HEADER)] = None
+    request: Request,
+    secret: Annotated[str | None, Header(alias=signatures.VAPI_HEADER)] = None,
+    authorization: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Vapi's one server URL: it asks for the assistant when a call begins, calls the tool during it, and reports when it has
     ended."""
     settings = Service.of(request).settings
-    _check(signatures.vapi(secret, secret=_secret(settings.vapi_secret)))
+    _check(signatures.vapi(secret, bearer=authorization, secret=_secret(settings.vapi_secret)))
     body = await _body(request)
     asked = voice.vapi.asked(body)
     if asked is not None:
         line = Channels.of(request).line
-        return _json(voice.vapi.told({one.id: await line.look_up(one) for one in asked}))
+        return _json(voice.vapi.told([(one, await line.look_up(one)) for one in asked]))
     ringing = voice.vapi.ringing(body)
     if ringing is None:
         await _remember(request, voice.vapi.ended(body))
