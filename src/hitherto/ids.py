@@ -19,11 +19,6 @@ def derived_id(*parts: str) -> str:
     return blake2b(text, digest_size=16).hexdigest()
 
 
-def content_hash(text: str) -> str:
-    """The name under which a text is kept in snapshots."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 # What is hashed or sealed into stored data holds the product's first name, and stays as it is: with other bytes, what was
 # erased would not be recognised, and nothing that was sealed before could be opened.
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Literal, get_args
 
-from hitherto.errors import InvalidRecipe
-
 SectionId = Literal[
     "policy",
     "persona",
@@ -100,10 +98,3 @@ HEADINGS: Final[dict[SectionId, Heading]] = {
 
 UNTRIMMED: Final[frozenset[SectionId]] = frozenset({"policy", "persona", "boundaries", "notice"})
 """What no budget may take away."""
-
-
-def section_id(name: str) -> SectionId:
-    for known in SECTION_IDS:
-        if name == known:
-            return known
-    raise InvalidRecipe(f"there is no section {name!r}; sections are {', '.join(SECTION_IDS)}")

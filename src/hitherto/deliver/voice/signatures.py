@@ -83,11 +83,6 @@ def sign_retell(body: bytes, *, secret: str, at: datetime) -> str:
     return _header(_RETELL, body, secret=secret, at=at)
 
 
-def replay_key(header: str) -> str:
-    """The name under which a delivery is noted as seen: a hash of its whole signature."""
-    return f"voice:delivery:{sha256(header.encode()).hexdigest()}"
-
-
 def _header(scheme: _Scheme, body: bytes, *, secret: str, at: datetime) -> str:
     stamp = str(int((at - EPOCH).total_seconds() * scheme.per_second))
     return f"{scheme.time}={stamp},{scheme.digest}={_digest(scheme, stamp, body, secret=secret)}"
