@@ -126,6 +126,13 @@ def _migrate(url: str) -> None:
     asyncio.run(migrate())
 
 
+@pytest.fixture
+def one_server(sharded: bool) -> None:
+    """For tests of what only an ordinary server has: its plans and its partitions."""
+    if sharded:
+        pytest.skip("about an ordinary server, and this one coordinates a cluster")
+
+
 def _made_store(request: pytest.FixtureRequest, admin_url: str, *, sharded: bool) -> AbstractContextManager[str]:
     if sharded:
         return cluster.made_sharded_database(admin_url)

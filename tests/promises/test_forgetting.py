@@ -466,6 +466,30 @@ async def test_an_older_backup_does_not_bring_it_back_if_the_clock_went_back(tmp
 
 
 @pytest.mark.promise("forgotten: does not come back")
+@pytest.mark.parametrize("hours", [-2, 2])
+async def test_a_life_that_ended_is_told_from_the_next_whatever_the_clock_says(
+    tmp_path: Path, clock: FakeClock, hours: int
+) -> None:
+    """Somebody is forgotten, comes back and says the same under the same id, while the clock jumps."""
+    folder, first, second = tmp_path / "memories", tmp_path / "first", tmp_path / "second"
+    async with Hitherto(folder, clock=clock) as memory:
+        await memory.record(Turn("ana", "user", "My sister is called Zanzibar.", id="t0", persona=PERSONA))
+        await memory.backup(first)
+        clock.tick(hours=hours)
+        await memory.forget(user="ana", everything=True)
+        clock.tick(hours=-hours, minutes=-1 if hours > 0 else 1)
+        await memory.record(Turn("ana", "user", "My sister is called Zelda.", id="t0", persona=PERSONA))
+        await memory.backup(second)
+        assert await memory.forget_again(folder / "forgotten.jsonl") == {}
+    async with Hitherto(first, clock=clock) as memory:
+        assert set(await memory.forget_again(folder / "forgotten.jsonl")) == {"ana"}
+        assert await memory.users() == []
+    async with Hitherto(second, clock=clock) as memory:
+        assert await memory.forget_again(folder / "forgotten.jsonl") == {}
+        assert [turn.text for turn in await memory.turns(user="ana")] == ["My sister is called Zelda."]
+
+
+@pytest.mark.promise("forgotten: does not come back")
 async def test_an_older_backup_of_postgres_does_not_bring_it_back(
     postgres_url: str, second_postgres_url: str, tmp_path: Path, clock: FakeClock
 ) -> None:

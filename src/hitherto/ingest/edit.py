@@ -19,7 +19,7 @@ from hitherto.safety.quarantine import quarantine
 from hitherto.safety.secrets import redact
 from hitherto.store import records as nouns
 from hitherto.store.protocol import Answers, Change, RecordsById, RecordsByKey, RowDraft, UserStore
-from hitherto.types import Memory, Record, RecordKind
+from hitherto.types import Episode, Loop, Memory, Record, RecordKind, Thought
 
 _KEPT = frozenset({"id", "seq", "version", "recorded_at", "retired", "retired_at", "tokens", "family"})
 _WORDS = frozenset({"text", "value"})
@@ -55,16 +55,19 @@ def changed(record: Record, changes: Mapping[str, Any]) -> Record:
 
 def kept(record: Record) -> Record:
     """The record as it may be remembered: a secret is replaced by its kind, and an order that is not the application's own
-    waits for a review. A model or a tool may write by hand too."""
-    if not isinstance(record, Memory):
-        return replace(record, text=redact(record.text))
-    record = replace(record, text=redact(record.text), value=redact(record.value))
-    if record.origin == "application" or record.status != "ACTIVE":
+    is held back. A model or a tool may write by hand too."""
+    if isinstance(record, Memory):
+        record = replace(record, text=redact(record.text), value=redact(record.value))
+    else:
+        record = replace(record, text=redact(record.text))
+    if record.origin == "application" or record.status not in ("ACTIVE", "open"):
         return record
-    reason = quarantine(record.text, record.origin)
+    reason = quarantine(record.text, record.origin) if isinstance(record, Memory | Episode | Loop | Thought) else None
     if reason is None:
         return record
-    return replace(record, status="QUARANTINED", standing=False, pinned=False, reason=reason.kind)
+    if isinstance(record, Memory):
+        return replace(record, status="QUARANTINED", standing=False, pinned=False, reason=reason.kind)
+    return replace(record, status="QUARANTINED")
 
 
 def row(record: Record, *, desk: Desk) -> RowDraft:

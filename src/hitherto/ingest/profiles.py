@@ -8,6 +8,7 @@ from typing import Any
 from hitherto import ids as keys
 from hitherto.clock import zone
 from hitherto.ingest import edit as editing
+from hitherto.safety.secrets import redact_values
 from hitherto.store import records as nouns
 from hitherto.store.protocol import Answers, Change, RecordsById, UserStore
 from hitherto.types import Json, Profile, Record, State
@@ -22,7 +23,7 @@ async def profile(store: UserStore, *, now: datetime) -> Profile:
 
 
 async def set_profile(desk: editing.Desk, changes: Mapping[str, Any]) -> Profile:
-    """Named fields are checked; any other one is kept as `extra`."""
+    """Named fields are checked; any other one is kept as `extra`. Secrets are replaced by their kind."""
     if "zone" in changes:
         zone(changes["zone"])
     query = RecordsById(ids=(keys.PROFILE,))
@@ -30,8 +31,9 @@ async def set_profile(desk: editing.Desk, changes: Mapping[str, Any]) -> Profile
     def decide(answers: Answers) -> Change:
         found = nouns.records(answers[query], Profile)
         before = found[0] if found else Profile(id=keys.PROFILE, at=desk.now)
-        named = {name: value for name, value in changes.items() if name in _NAMED}
-        extra = {**before.extra, **{name: value for name, value in changes.items() if name not in _NAMED}}
+        given = {name: redact_values(value) for name, value in changes.items()}
+        named = {name: value for name, value in given.items() if name in _NAMED}
+        extra = {**before.extra, **{name: value for name, value in given.items() if name not in _NAMED}}
         after = editing.changed(before, {**named, "extra": extra})
         if after == before and found:
             return Change()
@@ -48,13 +50,14 @@ async def state(store: UserStore, *, persona: str | None, now: datetime) -> Stat
 
 
 async def set_state(desk: editing.Desk, *, persona: str | None, changes: Mapping[str, Json]) -> State:
-    """Merges the changes into the state; a field set to None is removed."""
+    """Merges the changes into the state; a field set to None is removed. Secrets are replaced by their kind."""
     query = RecordsById(ids=(keys.state(persona),))
 
     def decide(answers: Answers) -> Change:
         found = nouns.records(answers[query], State)
         before = found[0] if found else _empty(persona, now=desk.now)
-        merged = {name: value for name, value in {**before.fields, **changes}.items() if value is not None}
+        given = {name: redact_values(value) for name, value in changes.items()}
+        merged = {name: value for name, value in {**before.fields, **given}.items() if value is not None}
         if merged == dict(before.fields):
             return Change()
         return Change(records=(editing.row(replace(before, fields=merged, at=desk.now), desk=desk),))

@@ -16,6 +16,7 @@ from unicodedata import normalize
 
 from hitherto import ids as keys
 from hitherto.assemble import snapshot
+from hitherto.clock import micros
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.ids import derived_id
 from hitherto.ingest.record import Indexer
@@ -23,6 +24,7 @@ from hitherto.ingest.validation import optional_name
 from hitherto.learn import extract
 from hitherto.learn.people import follow
 from hitherto.privacy.cascade import STAYS, Fall, fall
+from hitherto.privacy.ledger import Forgotten
 from hitherto.store import records as nouns
 from hitherto.store.codec import erased_name
 from hitherto.store.protocol import (
@@ -212,28 +214,41 @@ async def forget_named(
     return receipt
 
 
-async def again(
-    store: UserStore, lines: Sequence[tuple[datetime, frozenset[str]]], *, indexer: Indexer, now: datetime
-) -> Receipt | None:
-    """Forgets what was forgotten before, in a memory that was restored from a time when it was still there: per moment,
-    the ids with these hashes, or with none everything. What was written after that moment stays: the log says so where it
-    knows of the erasure, the clock where a new life of the user began since. None: nothing to do."""
+async def life(store: UserStore) -> str:
+    """A name for the user's present log: by its first entry that is left. What stood before that one was forgotten by itself,
+    so a backup that does not hold it holds nothing of this life that may stay."""
+    first = Log(limit=1)
+    return "".join(map(_life_of, (await store.read(first))[first]))
+
+
+def _life_of(entry: LogEntry) -> str:
+    return erased_name(f"{entry.id} {micros(entry.at)}")
+
+
+async def again(store: UserStore, lines: Sequence[Forgotten], *, indexer: Indexer, now: datetime) -> Receipt | None:
+    """Forgets what was forgotten before, in a memory that was restored from a time when it was still there. What was
+    written after that moment stays: the log says so where it knows of the erasure or is of another life, the clock where a
+    line names no life. None: nothing to do."""
     if not lines:
         return None
     log = await _log(store)
     turns = [entry.turn for entry in log if entry.turn is not None]
     records = [record for noun in nouns.NOUNS for record in await all_records(store, noun)]
-    ends = [at for at, hashes in lines if not hashes]
-    if ends and turns and all(turn.recorded_at <= max(ends) for turn in turns):
+    lives = {line.life for line in lines if line.life}
+    ends = [line.at for line in lines if not line.hashes and not line.life]
+    if (lives and any(_life_of(entry) in lives for entry in log)) or (
+        ends and turns and all(turn.recorded_at <= max(ends) for turn in turns)
+    ):
         return await _wipe(store, now=now, dry_run=False)
     erased = {entry.id for entry in log if entry.op == "erase"}
-    ended = max((place for place, (_, hashes) in enumerate(lines) if not hashes), default=-1)
-    since = frozenset[str]().union(*(hashes for _, hashes in lines[ended + 1 :])) - erased
+    ended = max((place for place, line in enumerate(lines) if not line.hashes), default=-1)
+    since = frozenset[str]().union(*(line.hashes for line in lines[ended + 1 :])) - erased
+    named_then = [(line.at, frozenset(line.hashes)) for line in lines]
 
     def was_forgotten(name: str, recorded_at: datetime | None) -> bool:
         known = erased_name(name)
         return known in since or any(
-            recorded_at is not None and recorded_at <= at and known in names for at, names in lines
+            recorded_at is not None and recorded_at <= at and known in names for at, names in named_then
         )
 
     gone = tuple(turn for turn in turns if was_forgotten(turn.id, turn.recorded_at))

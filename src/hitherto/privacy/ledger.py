@@ -22,11 +22,13 @@ NAME = "forgotten.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """One line: what went of a user at a moment. `hashes` empty means everything."""
+    """One line: what went of a user at a moment. `hashes` empty means everything; `life` then names the log that went, so
+    that neither a clock nor a return of the user takes one life for another. Lines of 0.1.0 have none."""
 
     user: str
     at: datetime
     hashes: tuple[str, ...] = ()
+    life: str = ""
 
 
 class Ledger:
@@ -37,7 +39,8 @@ class Ledger:
 
     def add(self, line: Forgotten) -> None:
         """Durable on return; a line that cannot be written whole is an error, and leaves no part of itself."""
-        text = json.dumps({"user": line.user, "at": line.at.isoformat(), "ids": list(line.hashes)}) + "\n"
+        values = {"user": line.user, "at": line.at.isoformat(), "ids": list(line.hashes)}
+        text = json.dumps({**values, "life": line.life} if line.life else values) + "\n"
         try:
             self._append(text.encode())
         except OSError as error:
@@ -76,7 +79,10 @@ class Ledger:
             try:
                 values = cast(dict[str, Any], json.loads(text))
                 yield Forgotten(
-                    user=values["user"], at=datetime.fromisoformat(values["at"]), hashes=tuple(values["ids"])
+                    user=values["user"],
+                    at=datetime.fromisoformat(values["at"]),
+                    hashes=tuple(values["ids"]),
+                    life=values.get("life", ""),
                 )
             except (ValueError, KeyError, TypeError) as error:
                 raise StoreCorrupt(

@@ -53,7 +53,7 @@ class Privacy:
             counted = replace(counted, links=await linking.count(self.store.catalog, key))
         if dry_run:
             return counted
-        self._note_forgotten(key, counted, everything=what.everything)
+        self._note_forgotten(key, counted, life=await forgetting.life(store) if what.everything else None)
         if what.everything:
             await self._forget_user(key)
             receipt = replace(counted, dry_run=False)
@@ -71,7 +71,7 @@ class Privacy:
         lines = book.read()
         done: dict[str, Receipt] = {}
         for key in await self.store.catalog.users(self.tenant):
-            gone = [(line.at, frozenset(line.hashes)) for line in lines.get(key.digest, ())]
+            gone = lines.get(key.digest, ())
             receipt = await forgetting.again(self.store.user(key), gone, indexer=self.indexer, now=self.clock())
             if receipt is not None:
                 if receipt.what == forgetting.EVERYTHING:
@@ -105,7 +105,7 @@ class Privacy:
             if receipt is None:
                 continue
             if not dry_run:
-                self._note_forgotten(key, receipt, everything=False)
+                self._note_forgotten(key, receipt)
                 receipt = await retention.retain(self.store.user(key), limits, now=now) or receipt
                 self.dropped(key)
                 await self._note_receipt("retain", key, receipt)
@@ -135,11 +135,14 @@ class Privacy:
         await linking.unlink_all(self.store.catalog, key)
         await self.store.user(key).wipe()
 
-    def _note_forgotten(self, key: UserKey, receipt: Receipt, *, everything: bool) -> None:
-        if self.ledger is not None:
-            hashes = () if everything else receipt.hashes
-            if hashes or everything:
-                self.ledger.add(Forgotten(user=key.digest, at=receipt.at, hashes=hashes))
+    def _note_forgotten(self, key: UserKey, receipt: Receipt, *, life: str | None = None) -> None:
+        """With a `life`, everything of it went."""
+        if self.ledger is None:
+            return
+        if life is not None:
+            self.ledger.add(Forgotten(user=key.digest, at=receipt.at, life=life))
+        elif receipt.hashes:
+            self.ledger.add(Forgotten(user=key.digest, at=receipt.at, hashes=receipt.hashes))
 
     async def _note_receipt(self, deed: forgetting.Deed, key: UserKey, receipt: Receipt) -> None:
         """When a whole user went, the numbers say enough: a hash of each turn would be megabytes for some users."""

@@ -16,8 +16,9 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from hitherto.text.patterns import PatternTable
+from hitherto.types import Json
 
-__all__ = ["Secret", "SecretKind", "find_secrets", "iban_length", "is_card", "masked", "redact"]
+__all__ = ["Secret", "SecretKind", "find_secrets", "iban_length", "is_card", "masked", "redact", "redact_values"]
 
 SecretKind = Literal["token", "password", "private_key", "card", "iban", "ssn", "seed_phrase", "pin"]
 
@@ -76,6 +77,17 @@ def masked(text: str) -> str:
 @lru_cache(maxsize=2_048)
 def _masked(text: str) -> str:
     return redact(text)
+
+
+def redact_values(value: Json) -> Json:
+    """The same for every text in a JSON value; names of fields stay."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [redact_values(one) for one in value]
+    if isinstance(value, dict):
+        return {name: redact_values(one) for name, one in value.items()}
+    return value
 
 
 def _candidates(text: str) -> Iterator[Secret]:

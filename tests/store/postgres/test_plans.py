@@ -29,6 +29,7 @@ from hitherto.store.protocol import (
 )
 from hitherto.testing import moment, put, row_draft, turn_draft
 
+pytestmark = pytest.mark.usefixtures("one_server")
 ANA = UserKey("default", "ana")
 TURNS, OTHERS = 3_000, 200
 MOST_PAGES = 60

@@ -17,6 +17,7 @@ from hitherto.store.protocol import Change, Head, Matches, TurnsById, Window
 from hitherto.testing import put, turn_draft
 from tests.store.postgres.schema_description import description
 from tests.store.postgres.sql_lint import function_problems, problems, schema_problems
+from tests.stores import made_database
 
 STATEMENTS = every_statement()
 
@@ -185,10 +186,14 @@ def test_a_later_table_is_distributed_too() -> None:
     assert not any("_table(" in each or "set statistics" in each for each in completion(TABLES))
 
 
-async def test_the_printed_schema_is_the_one_the_store_makes(empty_database: str, second_postgres_url: str) -> None:
+async def test_the_printed_schema_is_the_one_the_store_makes(empty_database: str, postgres_admin_url: str) -> None:
     with psycopg.connect(empty_database, autocommit=True) as connection:
         connection.execute(query(schema()))
-    assert description(empty_database) == description(second_postgres_url)
+    with made_database(postgres_admin_url) as other:
+        store = PostgresStore(other)
+        await store.open()
+        await store.close()
+        assert description(empty_database) == description(other)
 
 
 async def test_the_sharded_schema_is_the_same_schema(empty_database: str) -> None:

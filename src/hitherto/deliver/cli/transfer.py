@@ -227,14 +227,18 @@ def schema(
         bool, typer.Option("--sharded", help="For a cluster that Citus shards by user, instead of one server.")
     ] = False,
     shards: Annotated[int, typer.Option(min=1, help="How many pieces the users are spread over.")] = 128,
+    rename_from: Annotated[
+        Literal["recollect"] | None,
+        typer.Option("--rename-from", help="Rename the schema of a database that version 0.1.0 made."),
+    ] = None,
 ) -> None:
     """Print the statements that prepare a PostgreSQL database.
 
     One server needs none of it: the store prepares its database itself when it may.
     """
-    from hitherto.store.postgres.sharding import schema as statements
+    from hitherto.store.postgres import sharding
 
-    text = statements(shards=shards if sharded else None)
+    text = sharding.renaming(rename_from) if rename_from else sharding.schema(shards=shards if sharded else None)
     if call.json:
         call.emit({"sql": text})
     else:

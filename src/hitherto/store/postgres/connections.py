@@ -128,12 +128,16 @@ class Connections:
         with clear_errors(self.settings):
             if self._away and not await self._back():
                 raise psycopg.OperationalError("the server was away longer than calls wait, and is not back yet")
+            worker: str | None = None
             while True:
                 held: list[Connection] = []
                 try:
                     async with self.lend() as connection:
                         held.append(connection)
-                        return await work(connection)
+                        done = await work(connection)
+                    if worker is not None:
+                        self._lost.pop(worker, None)
+                    return done
                 except PoolTimeout:
                     self._away = not await self._answers()
                     raise

@@ -16,6 +16,8 @@ from typing import Final, Literal
 _PACKAGE = files("hitherto.store.postgres")
 KINDS: tuple[Literal["user", "catalog"], ...] = ("user", "catalog")
 SCHEMA = "hitherto"
+FORMER: Final = "recollect"
+"""The schema's name in version 0.1.0, with which its roles and settings began as well."""
 APPLICATION = "hitherto_app"
 SEARCH = "hitherto_search"
 PARTITIONS = 8

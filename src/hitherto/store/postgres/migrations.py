@@ -16,7 +16,7 @@ from psycopg import errors, sql
 from hitherto.errors import SchemaMismatch, StoreError, StoreUnavailable
 from hitherto.store.postgres import layout, sharding
 from hitherto.store.postgres.connections import query
-from hitherto.store.postgres.layout import APPLICATION, KINDS, SCHEMA, SEARCH, Migration
+from hitherto.store.postgres.layout import APPLICATION, FORMER, KINDS, SCHEMA, SEARCH, Migration
 from hitherto.store.postgres.sending import Connection
 
 OLDEST_SERVER = 16
@@ -67,6 +67,8 @@ async def migrate(connection: Connection, *, steps: Sequence[Migration] | None =
         refuse_newer(found, wanted)
         if found == wanted:
             return
+        if not any(found.values()):
+            await _refuse_former(connection)
         try:
             await _apply(connection, steps)
         except _RACES:
@@ -118,6 +120,16 @@ async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
             )
         for each in sharding.completion(spread) if spread else layout.completion():
             await connection.execute(query(each))
+
+
+async def _refuse_former(connection: Connection) -> None:
+    """A memory under its former name is not left behind for an empty new one."""
+    cursor = await connection.execute("select to_regclass(%s)", (f"{FORMER}.migrations",))
+    if await cursor.fetchone() != (None,):
+        raise SchemaMismatch(
+            f"the database holds a memory of version 0.1.0, in the schema {FORMER!r}: stop what still uses it, and give it"
+            f" its new name (hitherto schema --rename-from {FORMER} | psql …; see docs/storage.md)"
+        )
 
 
 async def distributed(connection: Connection) -> frozenset[str]:

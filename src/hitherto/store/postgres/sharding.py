@@ -21,6 +21,7 @@ from hitherto.store.postgres.layout import (
     APPLICATION,
     CATALOG_TABLES,
     DROP_NEAR,
+    FORMER,
     FUNCTIONS,
     SCHEMA,
     SEARCH,
@@ -74,6 +75,19 @@ def statements(*, shards: int | None = None) -> list[str]:
     else:
         found += [f"set citus.shard_count = {shards}", *completion(frozenset())]
     return found
+
+
+def renaming(old: str = FORMER) -> str:
+    """What gives a memory of version 0.1.0 its name of today, as a script; the store does the rest when it opens it. Its
+    roles belong to the whole server: others may use them, so they stay, without a right to anything here."""
+    found = [
+        f"alter schema {old} rename to {SCHEMA}",
+        *(_role(role, login=False) for role in (APPLICATION, SEARCH)),
+        f"revoke all on all tables in schema {SCHEMA} from {old}_app, {old}_search",
+        f"revoke all on all functions in schema {SCHEMA} from {old}_app, {old}_search",
+        f"revoke all on schema {SCHEMA} from {old}_app, {old}_search",
+    ]
+    return ";\n\n".join(["begin", *found, "commit"]) + ";\n"
 
 
 def unpartitioned(migration: str) -> str:
