@@ -49,6 +49,8 @@ class Found:
     grain: Grain
     before: bool = False
     elapsed: timedelta | None = None
+    at: int = 0
+    """Where the words begin."""
 
 
 def find(text: str, *, now: datetime, tense: Tense) -> list[Found]:
@@ -85,8 +87,9 @@ class _Walk:
                 place += 1
                 continue
             span, behind, first, before = read
-            words = self.text[self.tokens[first].start() : self.tokens[behind - 1].end()]
-            found.append(Found(span.start, span.end, words, span.grain, before, span.elapsed))
+            at = self.tokens[first].start()
+            words = self.text[at : self.tokens[behind - 1].end()]
+            found.append(Found(span.start, span.end, words, span.grain, before, span.elapsed, at))
             place = behind
         return found
 

@@ -282,6 +282,9 @@ class Reader(CalendarReader):
         if lead == "past":
             day = monday + weekday * DAY
             return on_day(day if day < self.today else day - 7 * DAY), behind
+        if lead in {"coming", "upcoming"}:
+            day = monday + weekday * DAY
+            return on_day(day if day > self.today else day + 7 * DAY), behind
         shift = 1 if lead in NEXT else -1 if lead in LAST else 0
         return on_day(monday + (weekday + 7 * shift) * DAY), behind
 

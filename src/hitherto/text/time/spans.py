@@ -8,21 +8,19 @@ All reckoning is by the wall clock of the user's zone (a day is not always 24 ho
 very end; spans counted in hours and minutes from now are reckoned on the time line.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from hitherto.text.languages import ENGLISH, Language, detect, language
 from hitherto.text.time.grammar import Found, Grain, Tense, find
+from hitherto.text.time.phrases import retold
 
 __all__ = ["TimeRange", "due", "ranges"]
 
-_FUTURE: Final = """will 'll shall gonna going plan plans planning let's lets please schedule book remind tomorrow tonight
-next soon upcoming need must should want hope"""
-_PAST: Final = """was were did had went got came saw met said told took made ago yesterday last happened bought left been
-ate gave found started finished began felt ran visited"""
-_FUTURE_WORDS: Final = frozenset(_FUTURE.split())
-_PAST_WORDS: Final = frozenset(_PAST.split())
+_SHORT: Final = 30
+"""So short a text may be in another language than it seems: it is read in the others as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class TimeRange:
 
 def ranges(text: str, *, now: datetime, zone: str, tense: Tense | None = None) -> list[TimeRange]:
     """The times a text names, in the order of the text. A bare "Monday" leans to the tense, the text's own if not given."""
-    found = _found(text, now=now, zone=zone, tense=tense or _tense(text))
+    found = _found(text, now=now, zone=zone, tense=tense)
     return [_aware(one, now=now, zone=zone) for one in found]
 
 
@@ -61,19 +59,45 @@ def due(text: str, *, now: datetime, zone: str) -> datetime | None:
     return None
 
 
-def _found(text: str, *, now: datetime, zone: str, tense: Tense) -> list[Found]:
+def _found(text: str, *, now: datetime, zone: str, tense: Tense | None) -> list[Found]:
+    """What the grammar reads in a text, or in its phrases of time told in English, with the text's own words."""
     if now.tzinfo is None:
         raise ValueError(f"now must be aware, got {now!r}")
     local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-    return find(text, now=local, tense=tense)
+    code = detect(text)
+    spoken = language(code or ENGLISH)
+    found = list[Found]()
+    if spoken.code == ENGLISH or len(text) <= _SHORT:
+        found = find(text, now=local, tense=tense or _tense(text, spoken))
+        if (code == ENGLISH and found) or len(text) > _SHORT:
+            return found
+    told = retold(text, code) if spoken.code != ENGLISH else None
+    if told is None and len(text) <= _SHORT:
+        told = retold(text, "")
+    if told is None:
+        return found
+    read = find(told.english, now=local, tense=tense or _tense(text, spoken))
+    others = [replace(one, text=told.said(text, one.at, one.at + len(one.text))) for one in read]
+    return others if sum(len(one.text) for one in others) > sum(len(one.text) for one in found) else found
 
 
-def _tense(text: str) -> Tense:
+def _tense(text: str, spoken: Language) -> Tense:
+    future, past = spoken.words["telling.future"], spoken.words["telling.past"]
+    if spoken.script not in {"latin", "cyrillic"}:
+        return (
+            "future"
+            if any(word in text for word in future)
+            else "past"
+            if any(word in text for word in past)
+            else "near"
+        )
     words = set(text.lower().replace("’", "'").replace("'ll", " 'll").split())
-    if words & _FUTURE_WORDS:
+    if spoken.code != ENGLISH:
+        words = {word.strip(".,!?¿¡;:…") for word in words}
+    if words & future:
         return "future"
-    past = words & _PAST_WORDS or any(word.rstrip(".,!?").endswith("ed") and len(word) > 4 for word in words)
-    return "past" if past else "near"
+    ended = spoken.code == ENGLISH and any(word.rstrip(".,!?").endswith("ed") and len(word) > 4 for word in words)
+    return "past" if words & past or ended else "near"
 
 
 def _aware(found: Found, *, now: datetime, zone: str) -> TimeRange:

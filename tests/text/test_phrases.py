@@ -1,0 +1,79 @@
+"""What time people name in languages other than English, seen from the morning of Tuesday, 10 March 2026."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hitherto.text.time.spans import due, ranges
+
+NOW = datetime(2026, 3, 10, 9, 0, tzinfo=UTC)
+
+
+def _seen(text: str) -> list[tuple[str, str]]:
+    return [(one.start.strftime("%Y-%m-%d %H:%M"), one.text) for one in ranges(text, now=NOW, zone="UTC")]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "said"),
+    [
+        ("Mañana a las tres de la tarde tengo dentista", "2026-03-11 15:00", "Mañana a las tres de la tarde"),
+        ("pasado mañana", "2026-03-12 00:00", "pasado mañana"),
+        ("El viernes que viene voy al médico", "2026-03-13 00:00", "El viernes que viene"),
+        ("Empiezo el 3 de septiembre de 2026", "2026-09-03 00:00", "3 de septiembre de 2026"),
+        ("Me operaron hace dos semanas", "2026-02-24 00:00", "hace dos semanas"),
+        ("übermorgen um 15 Uhr", "2026-03-12 15:00", "übermorgen um 15 Uhr"),
+        ("Ich treffe ihn nächsten Freitag um halb vier", "2026-03-13 15:30", "nächsten Freitag um halb vier"),
+        ("am 5. Mai", "2026-05-05 00:00", "5. Mai"),
+        ("Am 24.12.2026 ist Schluss", "2026-12-24 00:00", "24.12.2026"),
+        ("vor drei Tagen war ich noch krank", "2026-03-07 00:00", "vor drei Tagen"),
+        ("samedi prochain", "2026-03-14 00:00", "samedi prochain"),
+        ("On se voit après-demain à 15h30", "2026-03-12 15:30", "après-demain à 15h30"),
+        ("Je l'ai connue il y a deux ans", "2024-03-10 00:00", "il y a deux ans"),
+        ("dopodomani alle 18:30", "2026-03-12 18:30", "dopodomani alle 18:30"),
+        ("Mi sono trasferito due settimane fa", "2026-02-24 00:00", "due settimane fa"),
+        ("Tenho consulta depois de amanhã às 15h", "2026-03-12 15:00", "depois de amanhã às 15h"),
+        ("A gente se vê na semana que vem", "2026-03-16 00:00", "na semana que vem"),
+        ("overmorgen om half vier", "2026-03-12 15:30", "overmorgen om half vier"),
+        ("We gaan volgende week vrijdag verhuizen", "2026-03-20 00:00", "volgende week vrijdag"),
+        ("Увидимся послезавтра в 15:00", "2026-03-12 15:00", "послезавтра в 15:00"),
+        ("Я приеду через две недели", "2026-03-24 00:00", "через две недели"),
+        ("来週の金曜に会おう", "2026-03-20 00:00", "来週の金曜"),
+        ("明日の午後三時に会議があるんだ", "2026-03-11 15:00", "明日の午後三時"),
+        ("三日前に着いたよ", "2026-03-07 00:00", "三日前"),
+        ("后天下午三点", "2026-03-12 15:00", "后天下午三点"),
+        ("我们下周五见面", "2026-03-20 00:00", "下周五"),
+        ("三個星期以後考試", "2026-03-31 00:00", "三個星期以後"),
+    ],
+)
+def test_a_time_is_read_and_shown_in_its_own_words(text: str, start: str, said: str) -> None:
+    assert _seen(text) == [(start, said)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gracias por todo",
+        "Mi hermana vive en Sevilla y trabaja en un hospital",
+        "Das ist mir egal, mach wie du willst",
+        "Je ne sais pas quoi faire",
+        "今はとても眠い",
+        "我很喜欢这本书",
+        "Не знаю, что и сказать",
+    ],
+)
+def test_no_time_is_read_where_none_is_named(text: str) -> None:
+    assert _seen(text) == []
+
+
+def test_what_is_promised_for_a_weekday_is_due_on_the_coming_one() -> None:
+    assert due("El viernes te mando el informe", now=NOW, zone="UTC") == datetime(2026, 3, 13, 9, tzinfo=UTC)
+    assert due("Ich bring dir am Donnerstagabend das Buch", now=NOW, zone="UTC") == datetime(
+        2026, 3, 12, 16, tzinfo=UTC
+    )
+
+
+def test_a_time_in_words_alone_is_not_read_across_other_words() -> None:
+    assert _seen("El lunes compré pan y a las cinco llegó mi hermano") == [
+        ("2026-03-09 00:00", "lunes"),
+        ("2026-03-10 17:00", "a las cinco"),
+    ]
