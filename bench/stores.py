@@ -9,8 +9,9 @@ full store.
 Times hold for the machine and the moment; the processor time of a call, here and in the server, holds longer, and is what
 sizing needs. A context leaves its snapshot to be written behind the answer: that is over before the next call begins, as in
 a conversation, so it is in the processor's time and not in the call's.
-PostgreSQL is started on loopback with its data synced to disk; `HITHERTO_TEST_POSTGRES` names another server, whose
-processor time is not seen. After each step it is vacuumed and its statistics are taken at once, as autovacuum does within a
+PostgreSQL is started on loopback with its data synced to disk; `HITHERTO_TEST_POSTGRES` names another server, or a cluster
+by its coordinator; their processor time is not seen. After each step it is vacuumed and its statistics are taken at once, as
+autovacuum does within a
 minute of such a load: plans that were made while the tables were empty are made anew.
 
     python -m bench.stores [--users 100,1000 --turns 1000 --own 10000 --big 100000 --samples 200]
@@ -39,8 +40,9 @@ from hitherto.store import connect
 from hitherto.store.protocol import Change, Store, UserKey, Vector
 from hitherto.testing import put, turn_draft
 from hitherto.text.analyser import stems
+from tests.cluster import workers
 from tests.postgres_server import SERVER_VARIABLE, PostgresServer
-from tests.stores import made_database
+from tests.stores import made_database, made_store
 
 BATCH = 1_000
 WARMING = 60
@@ -79,6 +81,8 @@ class Place:
         if "://" in self.url:
             with psycopg.connect(self.url, autocommit=True) as owner:
                 owner.execute("vacuum (analyze)")
+                if workers(self.url):
+                    owner.execute("select run_command_on_workers('vacuum (analyze)')")
 
     def server_time(self) -> float:
         """Seconds of processor time that the server's processes for its clients have taken so far."""
@@ -134,7 +138,7 @@ def place(backend: str) -> Generator[Place]:
             return
         named = os.environ.get(SERVER_VARIABLE)
         if named:
-            with made_database(named) as url:
+            with made_store(named) as url:
                 yield Place(url)
             return
         Path(folder).chmod(0o755)

@@ -126,6 +126,11 @@ def _migrate(url: str) -> None:
     asyncio.run(migrate())
 
 
+def made_store(admin_url: str) -> AbstractContextManager[str]:
+    """The URL of a store's database on that server, or spread over its workers: to be opened, as long as the block lasts."""
+    return cluster.made_sharded_database(admin_url) if cluster.workers(admin_url) else made_database(admin_url)
+
+
 @pytest.fixture
 def one_server(sharded: bool) -> None:
     """For tests of what only an ordinary server has: its plans and its partitions."""

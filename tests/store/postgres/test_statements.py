@@ -137,7 +137,7 @@ def test_the_schema_lint_bites(bad: str, why: str) -> None:
 def test_the_function_lint_bites() -> None:
     script = "\n".join([*layout.function_scripts(), *layout.function_scripts(0)])
     for mine in ("t.user_id = p_user", "(t.user_id = p_user) is true"):
-        assert function_problems(script.replace(f"on {mine} and ", "on ")) == [
+        assert function_problems(script.replace(f"where {mine} and ", "where ")) == [
             "turns is not pinned to the user",
             "records is not pinned to the user",
         ]

@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, TypeVar, cast
+from uuid import UUID
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
@@ -43,6 +44,7 @@ _LOOK_EVERY = 1.0
 """Seconds between two looks at a server that is away."""
 _SOON, _LATER = (0.001, 0.02), (0.05, 0.2)
 """Seconds until work is done again: after a conflict, and when a worker has to come back."""
+_MOST_WITHOUT = 100_000
 _DEFAULTS = {"connect_timeout": "5", "application_name": "hitherto", "tcp_user_timeout": "20000"}
 
 
@@ -63,8 +65,8 @@ class Connections:
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._returning: set[asyncio.Future[None]] = set()
         self._away = False
-        self._lost: dict[str, tuple[float, float]] = {}
-        """When each worker was found lost, for the first time and for the last."""
+        self._without_worker: dict[UUID | None, float] = {}
+        """Since when a cluster has no worker for a user, until a call of theirs succeeds."""
         self._next_look = 0.0
 
     async def connect(self) -> Connection:
@@ -121,43 +123,39 @@ class Connections:
             returning.add_done_callback(self._returning.discard)
             await asyncio.shield(returning)
 
-    async def persist(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def persist(self, work: Callable[[Connection], Awaitable[T]], *, whose: UUID | None = None) -> T:
         """Runs `work` on a connection, and again when its connection broke, another transaction stood in its way, or a
         cluster lost the user's worker; errors come out clear."""
         deadline = time.monotonic() + self.patience
         with clear_errors(self.settings):
             if self._away and not await self._back():
                 raise psycopg.OperationalError("the server was away longer than calls wait, and is not back yet")
-            worker: str | None = None
             while True:
                 held: list[Connection] = []
                 try:
                     async with self.lend() as connection:
                         held.append(connection)
                         done = await work(connection)
-                    if worker is not None:
-                        self._lost.pop(worker, None)
+                    self._without_worker.pop(whose, None)
                     return done
                 except PoolTimeout:
                     self._away = not await self._answers()
                     raise
                 except psycopg.Error as error:
-                    worker = lost_worker(error)
-                    broken = bool(held) and held[0].closed
-                    again = broken or isinstance(error, RETRIED) or (worker is not None and self._worth_waiting(worker))
+                    lost = lost_worker(error) is not None
+                    again = (
+                        isinstance(error, RETRIED) or (held and held[0].closed) or (lost and self._worth_waiting(whose))
+                    )
                     if time.monotonic() > deadline or not again:
                         raise
-                await asyncio.sleep(random.uniform(*(_SOON if worker is None else _LATER)))
+                await asyncio.sleep(random.uniform(*(_LATER if lost else _SOON)))
 
-    def _worth_waiting(self, worker: str) -> bool:
-        """Whether a worker was lost only just now. One that stays away fails the calls of its users at once, as a server
-        does, so that they keep no connection from those of the others."""
+    def _worth_waiting(self, whose: UUID | None) -> bool:
+        """Whether a user's worker was lost only just now. While it stays away, their calls fail at once, as a server's do."""
         now = time.monotonic()
-        since, last = self._lost.get(worker, (now, now))
-        if now - last > self.patience:
-            since = now
-        self._lost[worker] = since, now
-        return now - since <= self.patience
+        if len(self._without_worker) > _MOST_WITHOUT:
+            self._without_worker.clear()
+        return now - self._without_worker.setdefault(whose, now) <= self.patience
 
     async def _back(self) -> bool:
         """Whether a server that was away answers again; one caller in a second finds out for all."""

@@ -11,8 +11,10 @@
 --
 -- The user's partition is named and the user compared so that no index can serve the comparison: where the planner knows
 -- too little of a table, it reads all rows of the user by another index and tests each of them (590 ms instead of 3 for
--- 10,000 turns). A sharded table has no partitions, and is told its user the plain way. What stands between the two marks is
--- written out once for each of them: a statement that is put together as text would be planned at every call.
+-- 10,000 turns). A sharded table has no partitions, and is told its user the plain way. `offset 0` has each word looked up by
+-- itself, for the same reason (0.7 ms instead of 64 for 16 words of 3,000 turns of a shard before statistics). What stands
+-- between the two marks is written out once for each of them: a statement that is put together as text would be planned at
+-- every call.
 create or replace function match_{target}s(
     p_user uuid, p_words text[], p_queries tsquery[]
 ) returns table (
@@ -43,7 +45,12 @@ begin
             string_agg(int8send((t.seq << 24) + t.length), ''),
             string_agg(int8send((t.seq << 24) + cardinality(array_positions(t.words, a.word))), '') filter (where t.repeats)
         from unnest(p_words, p_queries) with ordinality as a (word, query, n)
-        join {target}s{part} t on {mine} and array_to_tsvector(t.words) @@ a.query
+        cross join lateral (
+            select t.seq, t.length, t.repeats, t.words
+            from {target}s{part} t
+            where {mine} and array_to_tsvector(t.words) @@ a.query
+            offset 0
+        ) t
         group by a.n;
     end if;
     -- end

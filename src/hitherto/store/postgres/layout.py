@@ -60,6 +60,9 @@ _CONTENT = {
     "notes": ("name", "body"),
 }
 _WORD_INDEXES = ("turns_by_word", "records_by_word")
+_MINE_ON_A_SHARD = "t.user_id = p_user and array_to_tsvector(t.words) @@ a.query"
+"""A coordinator needs the user said plainly, for which the planner has other indexes. The words are said twice, so that
+before statistics it takes theirs alone (0.7 ms instead of 1.6 for 16 words of 3,000 turns)."""
 _PARTITION = "substr(h.tableoid::regclass::text, length('heads') + 1)"
 _BRANCH = re.compile(r" *-- each partition\n(.*?) *-- end\n", re.DOTALL)
 _MINE = "user_id = nullif(current_setting('hitherto.user_id', true), '')::uuid"
@@ -182,7 +185,7 @@ def records_table() -> str:
 
 def function_scripts(count: int = PARTITIONS) -> list[str]:
     """Both functions, with a branch for each partition; with none, for a table that is sharded instead."""
-    branches = [(f"_{part}", "(t.user_id = p_user) is true") for part in range(count)] or [("", "t.user_id = p_user")]
+    branches = [(f"_{part}", "(t.user_id = p_user) is true") for part in range(count)] or [("", _MINE_ON_A_SHARD)]
     where = _PARTITION if count else "''"
 
     def written_out(found: re.Match[str]) -> str:

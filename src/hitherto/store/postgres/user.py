@@ -85,7 +85,7 @@ class PostgresUserStore:
         async def work(connection: Connection) -> None:
             await send(connection, [*self._begun(_WRITE), self._ask("lock_head"), *erasing, *gone, _COMMIT])
 
-        await self._connections.persist(work)
+        await self._connections.persist(work, whose=self._person.id)
 
     def _ask(self, name: str, /, **values: Any) -> Statement:
         return Statement(statement(name), {"user": self._person.id, **values})
@@ -108,12 +108,14 @@ class PostgresUserStore:
         async def work(connection: Connection) -> list[Fetched]:
             return (await send(connection, [*begun, *statements, _COMMIT]))[len(begun) : -1]
 
-        return await self._connections.persist(work)
+        return await self._connections.persist(work, whose=self._person.id)
 
     async def _write(self, batch: Batch, planning: Planning) -> Written:
         while True:
             try:
-                written = await self._connections.persist(lambda on: self._attempt(on, batch, planning))
+                written = await self._connections.persist(
+                    lambda on: self._attempt(on, batch, planning), whose=self._person.id
+                )
             except _UnknownOutcomeError as unknown:
                 written = await self._outcome(unknown)
             if written is not None:
@@ -153,7 +155,7 @@ class PostgresUserStore:
         async def work(connection: Connection) -> Fetched:
             return (await send(connection, [*begun, self._ask("lock_head"), _COMMIT]))[len(begun)]
 
-        rows = await self._connections.persist(work)
+        rows = await self._connections.persist(work, whose=self._person.id)
         mark = Locked(*rows[0]).mark if rows else None
         if mark == unknown.mine:
             return unknown.written

@@ -1,0 +1,2 @@
+-- Smaller pages and packed receipts are for the embedded store, whose users have a file each. Here nothing changes, and both
+-- stores go on counting alike.
