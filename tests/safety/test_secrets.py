@@ -169,3 +169,43 @@ def test_hostile_length_still_ends(piece: str) -> None:
     before = time.process_time()
     find_secrets(piece * (40_000 // len(piece)))
     assert time.process_time() - before < 3
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("OtterLagoon_5512", "OtterLagoon_5512"),
+        ("Tortuga_8830 ", "Tortuga_8830"),
+        ("the pin's four oh one nine don't write that down", "four oh one nine"),
+        ("my card pin is, uh, double seven two three", "double seven two three"),
+        ("la clave es cuatro cuatro uno nueve", "cuatro cuatro uno nueve"),
+        ("die pin ist drei null acht fünf", "drei null acht fünf"),
+        ("Your one-time code is 412 907. Do not share it.", "412 907"),
+        ("Tu código de verificación es 4129", "4129"),
+        ("验证码：412907", "412907"),
+        ("the pin's 4821", "4821"),
+    ],
+)
+def test_codes_are_found_as_people_say_and_paste_them(text: str, secret: str) -> None:
+    assert [text[found.start : found.end] for found in find_secrets(text)] == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see you at four, one of nine",
+        "the dress code: one two-piece",
+        "I counted one two three four five",
+        "confirmation code for the flight is in the mail",
+        "verification took 20 minutes",
+        "IMG_2034.JPG",
+        "hahahahaha123",
+        "Donaudampfschiff",
+        "COVID-19!!",
+        "https://example.com/AbCdEf1234",
+        "@SomeHandle42",
+        "#HashTag2024x",
+    ],
+)
+def test_what_only_looks_like_a_code_is_none(text: str) -> None:
+    assert find_secrets(text) == []

@@ -47,6 +47,8 @@ _SEPARATOR, _NAME_BEFORE, _VALUE_AFTER = map(_TABLE.pattern, ("separator", "name
 _SLASHED, _FLAG, _HEADER = map(_TABLE.pattern, ("slashed", "flag", "header"))
 _URL_LOGIN, _MY_KEY, _LONG_RUN, _UUID = map(_TABLE.pattern, ("url_login", "my_key", "long_run", "uuid"))
 _SIGN_IN, _SET_TO, _QUOTED, _PATH = map(_TABLE.pattern, ("sign_in", "set_to", "quoted", "path"))
+_SENT_CODE, _SPELT_CODE = map(_TABLE.pattern, ("sent_code", "spelt_code"))
+_PASTED: Final = re.compile(r"[^\s/\\@#:<>()\[\]{}]+")
 _LICENCE, _BACKUP_CODES, _COMBINATION = map(_TABLE.pattern, ("licence", "backup_codes", "combination"))
 _SPOKEN, _PIN, _SEED = map(_TABLE.pattern, ("spoken", "pin", "seed"))
 _BESIDE, _NAMED_NUMBER, _DIGEST, _PROSE = map(_TABLE.pattern, ("beside", "named_number", "digest", "prose"))
@@ -103,6 +105,7 @@ def _candidates(text: str) -> Iterator[Secret]:
         yield from _named(text)
         yield from _spoken(text)
         yield from _codes(text)
+    yield from _alone(text)
 
 
 def _tokens(run: re.Match[str]) -> Iterator[Secret]:
@@ -192,9 +195,29 @@ def _spoken(text: str) -> Iterator[Secret]:
             yield Secret(start, end, "password" if found.lastgroup == "value" else "token")
 
 
+def _alone(text: str) -> Iterator[Secret]:
+    """A message that is nothing but one odd word, as it comes out of a clipboard: small and capital letters, digits."""
+    value = text.strip()
+    if (
+        not 10 <= len(value) < 28
+        or _PASTED.fullmatch(value) is None
+        or value.count(".") > 1
+        or _PLACEHOLDER.match(value)
+    ):
+        return
+    inner, digits = any(c.isupper() for c in value[1:]), sum(map(str.isdigit, value))
+    odd = digits >= 2 if inner else digits >= 3 and value[0].isupper() and any(not c.isalnum() for c in value)
+    if odd and any(c.islower() for c in value):
+        start = text.index(value)
+        yield Secret(start, start + len(value), "password")
+
+
 def _codes(text: str) -> Iterator[Secret]:
     for found in _COMBINATION.finditer(text):
         if sum(sign.isdigit() for sign in found["value"]) >= 3:
+            yield Secret(*found.span("value"), "pin")
+    for pattern in (_SENT_CODE, _SPELT_CODE):
+        for found in pattern.finditer(text):
             yield Secret(*found.span("value"), "pin")
     for found in _PIN.finditer(text):
         yield Secret(*found.span(found.lastgroup or "value"), "pin")
