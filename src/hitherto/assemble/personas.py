@@ -9,8 +9,8 @@ from datetime import datetime
 from hitherto.errors import InvalidInput, PersonaTooLarge, StoreError
 from hitherto.ingest import validation as validate
 from hitherto.recipes.model import Recipe
-from hitherto.store import records as nouns
 from hitherto.store.catalog import Catalog, Document
+from hitherto.store.codec import dump
 from hitherto.store.protocol import TenantDocuments
 from hitherto.tokens import Tokenizer
 from hitherto.types import Persona
@@ -37,7 +37,7 @@ class Personas:
     async def define(self, persona: Persona, *, now: datetime) -> Persona:
         """A new version, unless the newest says the same."""
         assert persona.id is not None, "only a named persona can be defined"
-        body = nouns.dump({k: v for k, v in asdict(persona).items() if k not in ("id", "version")})
+        body = dump({k: v for k, v in asdict(persona).items() if k not in ("id", "version")})
         return _read(await self._catalog.put(self._tenant, KIND, persona.id, body, at=now))
 
     async def all(self) -> list[Persona]:

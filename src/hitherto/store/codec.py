@@ -4,22 +4,28 @@ Times in columns are whole microseconds; what each database writes in its own wa
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from datetime import date, datetime
+from functools import cache, partial
 from hashlib import blake2b
-from typing import Any, Final, cast
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from hitherto.clock import from_micros, micros
 from hitherto.ids import ERASED
 from hitherto.store.protocol import Cursor, Lease, LogEntry, Note, Row, StoredSnapshot
-from hitherto.store.slots import slots
 from hitherto.types import Json, Media, Part, StoredTurn, Thinking, ToolCall, ToolReturn
 
 OFTEN = 2_000
 """Contexts read the same few turns and records again and again, so some are kept as values: those of at most so many
 characters."""
 
-_PART_OF_KIND: dict[str, type[Part]] = {
+T = TypeVar("T")
+Reader = Callable[[Any], Any]
+
+_LARGEST: Final = 2**63 - 1
+_PARTS: Final[Mapping[str, type[Part]]] = {
     "tool_call": ToolCall,
     "tool_return": ToolReturn,
     "thinking": Thinking,
@@ -27,17 +33,120 @@ _PART_OF_KIND: dict[str, type[Part]] = {
 }
 
 
+def dump(value: object) -> str:
+    """Canonical JSON: the same value always gives the same bytes."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"{type(value).__name__} cannot be stored")
+
+
+def made(cls: type[T], values: Any) -> T:
+    """A dataclass from the JSON of a stranger: every field must be there and of its type."""
+    if not isinstance(values, dict):
+        raise TypeError(f"{values!r:.40} is not an object")
+    found = cast(dict[str, Any], values)
+    return cls(**{name: _read(name, read, found[name]) for name, read in readers(cls, checked=True).items()})
+
+
+def _made_again(cls: type[T], values: Mapping[str, Any]) -> T:
+    """A dataclass from JSON that a store wrote; a field that was not there yet has its default."""
+    found = readers(cls, checked=False)
+    return cls(**{name: read(values[name]) if read else values[name] for name, read in found.items() if name in values})
+
+
+@cache
+def readers(cls: type[Any], *, checked: bool) -> Mapping[str, Reader | None]:
+    """What makes each field of its JSON; None where the JSON is the value."""
+    hints = get_type_hints(cls)
+    return {field.name: reader(hints[field.name], checked=checked) for field in fields(cls)}
+
+
+def reader(hint: Any, *, checked: bool) -> Reader | None:
+    """What makes a value of a type of its JSON, checked if a stranger may have written it; None where nothing is to be done."""
+    if get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
+        [inner] = [reader(each, checked=checked) for each in get_args(hint) if each is not NoneType]
+        return partial(_optional, inner) if inner else None
+    if get_origin(hint) is tuple:
+        return partial(_listed, reader(get_args(hint)[0], checked=checked), checked=checked)
+    if hint is Part:
+        return partial(_part, made=made if checked else _made_again)
+    if is_dataclass(hint):
+        return partial(made if checked else _made_again, hint)
+    if not checked:
+        return {datetime: datetime.fromisoformat, date: date.fromisoformat}.get(hint)
+    if get_origin(hint) is Literal:
+        return partial(one_of, get_args(hint))
+    return {int: whole, str: text, datetime: time}[hint]
+
+
+def _optional(read: Reader, value: Any) -> Any:
+    return None if value is None else read(value)
+
+
+def _listed(read: Reader | None, value: Any, *, checked: bool) -> tuple[Any, ...]:
+    if checked and not isinstance(value, list):
+        raise TypeError(f"{value!r:.40} is not a list")
+    values = cast("list[Any]", value)
+    return tuple(values) if read is None else tuple([read(one) for one in values])
+
+
+def _read(name: str, read: Reader | None, value: Any) -> Any:
+    try:
+        return read(value) if read else value
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _part(value: Any, *, made: Callable[[type[Part], Any], Part]) -> Part:
+    kind = value["kind"]
+    if kind not in _PARTS:
+        raise ValueError(f"there is no part {kind!r}")
+    return made(_PARTS[kind], value)
+
+
+def whole(value: Any) -> int:
+    if type(value) is not int or abs(value) > _LARGEST:
+        raise TypeError(f"{value!r:.40} is not a whole number of 64 bits")
+    return value
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is not a text")
+    if "\0" in value:
+        raise ValueError("a text holds a NUL character")
+    value.encode()
+    return value
+
+
+def time(value: Any) -> datetime:
+    found = datetime.fromisoformat(text(value))
+    if found.tzinfo is None:
+        raise ValueError(f"the time {value!r} has no offset")
+    return found
+
+
+def one_of(options: Sequence[Any], value: Any) -> Any:
+    if value not in options:
+        raise ValueError(f"{value!r:.40} is none of {', '.join(map(str, options))}")
+    return value
+
+
 def encode_parts(parts: tuple[Part, ...]) -> str | None:
     """Parts as JSON; None for none, which is nearly always."""
     if not parts:
         return None
-    return json.dumps([{name: getattr(part, name) for name in part.__slots__} for part in parts])
+    return json.dumps([asdict(part) for part in parts])
 
 
 def decode_parts(text: str | None) -> tuple[Part, ...]:
-    if text is None:
-        return ()
-    return tuple(_PART_OF_KIND[fields["kind"]](**fields) for fields in cast("list[dict[str, Any]]", json.loads(text)))
+    return () if text is None else tuple(_part(fields, made=_made_again) for fields in json.loads(text))
 
 
 def encode_json(value: Mapping[str, Json]) -> str:
@@ -67,37 +176,58 @@ def stamp(value: datetime | None) -> int | None:
     return None if value is None else micros(value)
 
 
-_TURN: Final = slots(StoredTurn)
-_TURNS: Final = tuple(_TURN.values())
-_ROW: Final = slots(Row)
-_ROWS: Final = tuple(_ROW.values())
-
-
 def turn(row: Columns, text: str) -> StoredTurn:
-    made = object.__new__(StoredTurn)
-    for put, value in zip(_TURNS, row, strict=False):  # what a row has beyond them is not the turn's
-        put(made, value)
-    _TURN["text"](made, text)
-    _TURN["at"](made, from_micros(row[6]))
-    _TURN["recorded_at"](made, from_micros(row[7]))
-    _TURN["parts"](made, decode_parts(row[15]))
-    return made
+    return StoredTurn(
+        seq=row[0],
+        place=row[1],
+        id=row[2],
+        version=row[3],
+        role=row[4],
+        text=text,
+        at=from_micros(row[6]),
+        recorded_at=from_micros(row[7]),
+        retired=row[8],
+        persona=row[9],
+        lane=row[10],
+        conversation=row[11],
+        speaker=row[12],
+        reply_to=row[13],
+        origin=row[14],
+        parts=decode_parts(row[15]),
+        snapshot=row[16],
+        session=row[17],
+        position=row[18],
+        number=row[19],
+        tokens=row[20],
+        family=row[21],
+    )
 
 
 def record(row: Columns, text: str, body: str, sources: Sequence[str], entities: Sequence[str]) -> Row:
-    made = object.__new__(Row)
-    for put, value in zip(_ROWS, row, strict=False):
-        put(made, value)
-    _ROW["text"](made, text)
-    _ROW["body"](made, body)
-    _ROW["sources"](made, tuple(sources))
-    _ROW["entities"](made, tuple(entities))
-    _ROW["at"](made, from_micros(row[10]))
-    _ROW["recorded_at"](made, from_micros(row[19]))
-    for name, value in (("due", row[11]), ("valid_from", row[12]), ("valid_to", row[13]), ("retired_at", row[21])):
-        if value is not None:
-            _ROW[name](made, from_micros(value))
-    return made
+    return Row(
+        noun=row[0],
+        id=row[1],
+        text=text,
+        persona=row[3],
+        lane=row[4],
+        key=row[5],
+        status=row[6],
+        origin=row[7],
+        sources=tuple(sources),
+        entities=tuple(entities),
+        at=from_micros(row[10]),
+        due=moment(row[11]),
+        valid_from=moment(row[12]),
+        valid_to=moment(row[13]),
+        tokens=row[14],
+        family=row[15],
+        body=body,
+        seq=row[17],
+        version=row[18],
+        recorded_at=from_micros(row[19]),
+        retired=row[20],
+        retired_at=moment(row[21]),
+    )
 
 
 def turn_entry(found: StoredTurn, stems: tuple[str, ...]) -> LogEntry:

@@ -7,35 +7,33 @@ cut off is noticed before anything of it is stored.
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, replace
-from datetime import datetime
-from functools import cache
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import blake2b
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, Final, cast, get_args, get_type_hints
 
 from hitherto.clock import END, EPOCH
 from hitherto.errors import Conflict, InvalidInput
 from hitherto.ids import FIRST_NAME
 from hitherto.store import records as nouns
 from hitherto.store.catalog import UserKey
-from hitherto.store.codec import erased_name
+from hitherto.store.codec import dump, erased_name, made, one_of, text, time, whole
 from hitherto.store.protocol import Log, LogEntry, Row, UserStore
-from hitherto.types import Media, Part, Record, StoredTurn, Thinking, ToolCall, ToolReturn
+from hitherto.types import Record, StoredTurn
 
 BATCH = 1_000
 
 
 async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
     """Lines without their line feeds: header, entries in order, footer."""
-    yield nouns.dump({"hitherto": FORMAT, "user": key.user})
+    yield dump({"hitherto": FORMAT, "user": key.user})
     after, count = 0, 0
     while entries := await _page(store, after=after):
         for entry in entries:
             yield _line(entry)
         after, count = entries[-1].seq, count + len(entries)
-    yield nouns.dump({"entries": count})
+    yield dump({"entries": count})
 
 
 async def load(store: UserStore, file: str | Path, *, stems: Callable[[str], Sequence[str]]) -> int:
@@ -113,7 +111,7 @@ def _line(entry: LogEntry) -> str:
         values["turn"] = asdict(entry.turn)
     if entry.row:
         values["row"] = asdict(entry.row)
-    return nouns.dump(values)
+    return dump(values)
 
 
 def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry:
@@ -129,17 +127,8 @@ def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry
 # number of its line, before anything of the file is stored.
 
 FORMAT: Final = 1
-_LARGEST: Final = 2**63 - 1
-_PARTS: Final[Mapping[str, type[Part]]] = {
-    "tool_call": ToolCall,
-    "tool_return": ToolReturn,
-    "thinking": Thinking,
-    "media": Media,
-}
 _PLAIN: Final[Mapping[Any, Any]] = {str: str, int: int, bool: bool, float: int | float}
 _OPS: Final = ("turn", "record", "retire", "erase")
-
-T = TypeVar("T")
 
 
 def user_of(path: Path) -> str | None:
@@ -193,12 +182,12 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _entry(values: Mapping[str, Any], *, where: str) -> LogEntry:
     try:
         entry = LogEntry(
-            seq=_int(values["seq"]),
-            op=_one_of(_OPS, values["op"]),
-            id=_text(values["id"]),
-            at=_time(values["at"]),
-            turn=_made(StoredTurn, values["turn"]) if values["op"] == "turn" else None,
-            row=_made(Row, values["row"]) if values["op"] == "record" else None,
+            seq=whole(values["seq"]),
+            op=one_of(_OPS, values["op"]),
+            id=text(values["id"]),
+            at=time(values["at"]),
+            turn=made(StoredTurn, values["turn"]) if values["op"] == "turn" else None,
+            row=made(Row, values["row"]) if values["op"] == "record" else None,
         )
         _agree(entry)
     except (KeyError, TypeError, ValueError) as error:
@@ -226,82 +215,7 @@ def _readable(record: Record) -> None:
     hints = get_type_hints(type(record))
     for field in fields(record):
         value, options = getattr(record, field.name), get_args(hints[field.name]) or (hints[field.name],)
-        if value is MISSING:
-            raise ValueError(f"{field.name} is missing")
         if not all(option in _PLAIN or option is NoneType for option in options):
             continue
         if not any(isinstance(value, _PLAIN.get(option, option)) for option in options):
             raise TypeError(f"{field.name}: {value!r:.40} is of another kind")
-
-
-@cache
-def _readers(cls: type[Any]) -> Mapping[str, Callable[[Any], Any]]:
-    hints = get_type_hints(cls)
-    return {field.name: _reader(hints[field.name]) for field in fields(cls)}
-
-
-def _made(cls: type[T], values: Any) -> T:
-    if not isinstance(values, dict):
-        raise TypeError(f"{values!r:.40} is not an object")
-    found = cast(dict[str, Any], values)
-    return cls(**{name: _read(name, read, found[name]) for name, read in _readers(cls).items()})
-
-
-def _read(name: str, read: Callable[[Any], Any], value: Any) -> Any:
-    try:
-        return read(value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {error}") from error
-
-
-def _reader(hint: Any) -> Callable[[Any], Any]:
-    if get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
-        [inner] = [_reader(each) for each in get_args(hint) if each is not NoneType]
-        return lambda value: None if value is None else inner(value)
-    if get_origin(hint) is Literal:
-        return lambda value: _one_of(get_args(hint), value)
-    if get_origin(hint) is tuple:
-        each = _text if get_args(hint)[0] is str else _part
-        return lambda value: tuple([each(one) for one in _list(value)])
-    return {int: _int, str: _text, datetime: _time}[hint]
-
-
-def _part(value: Any) -> Part:
-    kind = value["kind"]
-    if kind not in _PARTS:
-        raise ValueError(f"there is no part {kind!r}")
-    return _made(_PARTS[kind], value)
-
-
-def _list(value: Any) -> Sequence[Any]:
-    if not isinstance(value, list):
-        raise TypeError(f"{value!r:.40} is not a list")
-    return cast(list[Any], value)
-
-
-def _int(value: Any) -> int:
-    if type(value) is not int or abs(value) > _LARGEST:
-        raise TypeError(f"{value!r:.40} is not a whole number of 64 bits")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is not a text")
-    if "\0" in value:
-        raise ValueError("a text holds a NUL character")
-    value.encode()
-    return value
-
-
-def _time(value: Any) -> datetime:
-    found = datetime.fromisoformat(_text(value))
-    if found.tzinfo is None:
-        raise ValueError(f"the time {value!r} has no offset")
-    return found
-
-
-def _one_of(options: Sequence[Any], value: Any) -> Any:
-    if value not in options:
-        raise ValueError(f"{value!r:.40} is none of {', '.join(map(str, options))}")
-    return value

@@ -2,16 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, fields, is_dataclass, replace
-from datetime import date, datetime
-from functools import cache, lru_cache
+from dataclasses import fields, replace
+from datetime import datetime
+from functools import cache
 from operator import attrgetter
-from types import UnionType
-from typing import Any, NamedTuple, Protocol, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Protocol, TypeVar, cast
 
-from hitherto.store.codec import OFTEN
+from hitherto.store.codec import Reader, dump, readers
 from hitherto.store.protocol import Row, RowDraft, Vector
-from hitherto.store.slots import slots
 from hitherto.text.names import slug, sound
 from hitherto.types import (
     Entity,
@@ -21,14 +19,12 @@ from hitherto.types import (
     Part,
     Profile,
     Progress,
-    Quote,
     Record,
     RecordKind,
     Session,
     Slot,
     State,
     Summary,
-    Support,
     Thought,
 )
 
@@ -45,22 +41,10 @@ PINNED, CORE, STANDING = "@pinned", "@core", "@standing"
 """Marks: kept among a row's entity references, so that a store finds these few memories without reading all of them.
 Entities carry `@name:…` and `@sound:…` for what they are called."""
 
-_KEPT = 256
-"""Nouns that are kept made: few, for records are written seldom, and a large cache would grow for hours before it is full."""
 _QUOTES = "quotes"
 """The one field of every record that stands in its body, where there are any: few nouns have them."""
 _COMMON = tuple(f.name for f in fields(Record) if f.name != _QUOTES)
 _COMMONS = attrgetter(*_COMMON)
-
-
-_CHANGEABLE: frozenset[RecordKind] = frozenset(
-    noun for noun, cls in NOUNS.items() if any("Mapping" in str(hint) for hint in get_type_hints(cls).values())
-)
-
-
-def dump(value: object) -> str:
-    """Canonical JSON: the same value always gives the same bytes."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain)
 
 
 def draft(record: Record, *, now: datetime, stems: tuple[str, ...] = (), vector: Vector | None = None) -> RowDraft:
@@ -92,52 +76,13 @@ def draft(record: Record, *, now: datetime, stems: tuple[str, ...] = (), vector:
 
 
 def record(row: Row) -> Record:
-    """The noun of a row. Of nouns that hold something which a caller could change, each is a value of its own."""
-    often = row.noun not in _CHANGEABLE and len(row.text) + len(row.body) <= OFTEN
-    return _known(row) if often else _made(row)
-
-
-class _Mould(NamedTuple):
-    """How a noun is made of a row: what puts its fields, those that all nouns have and those of its own."""
-
-    common: tuple[Callable[[Any, Any], None], ...]
-    entities: Callable[[Any, Any], None]
-    own: tuple[tuple[str, Callable[[Any, Any], None], Callable[[Any], Any] | None], ...]
-    defaults: Mapping[str, Callable[[], Any]]
-
-
-@cache
-def _mould(cls: type[Record]) -> _Mould:
-    puts = slots(cls)
-    return _Mould(
-        common=tuple(puts[name] for name in _COMMON),
-        entities=puts["entities"],
-        own=tuple((name, puts[name], convert) for name, convert in _extra(cls).items()),
-        defaults={f.name: _default(f) for f in fields(cls)},
-    )
-
-
-def _default(field: Field[Any]) -> Callable[[], Any]:
-    return (lambda: field.default) if field.default_factory is MISSING else field.default_factory
-
-
-def _made(row: Row) -> Record:
+    """The noun of a row."""
     cls = NOUNS[row.noun]
-    mould = _mould(cls)
-    made = object.__new__(cls)
-    for put, value in zip(mould.common, _COMMONS(row), strict=True):
-        put(made, value)
-    mould.entities(made, tuple([ref for ref in row.entities if ref[:1] != "@"]))
+    common: dict[str, Any] = dict(zip(_COMMON, _COMMONS(row), strict=True))
+    common["entities"] = tuple([ref for ref in row.entities if ref[:1] != "@"])
     body = cast(dict[str, Any], json.loads(row.body))
-    for name, put, convert in mould.own:
-        if name in body:
-            put(made, convert(body[name]) if convert else body[name])
-        else:  # written before there was such a field
-            put(made, mould.defaults[name]())
-    return made
-
-
-_known = lru_cache(maxsize=_KEPT)(_made)
+    own = {name: read(body[name]) if read else body[name] for name, read in _extra(cls).items() if name in body}
+    return cls(**common, **own)  # what was written before there was such a field has its default
 
 
 class Index(Protocol):
@@ -195,42 +140,7 @@ def records(rows: tuple[Row, ...], cls: type[N]) -> tuple[N, ...]:
     return tuple(cast(N, record(row)) for row in rows)
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    raise TypeError(f"{type(value).__name__} cannot be stored")
-
-
 @cache
-def _extra(cls: type[Record]) -> Mapping[str, Callable[[Any], Any] | None]:
+def _extra(cls: type[Record]) -> Mapping[str, Reader | None]:
     """The fields that only this noun has, each with what turns its JSON back into its type (None: nothing to do)."""
-    hints = get_type_hints(cls)
-    return {f.name: _converter(hints[f.name]) for f in fields(cls) if f.name not in _COMMON}
-
-
-def _converter(hint: Any) -> Callable[[Any], Any] | None:
-    options = [arg for arg in get_args(hint) if arg is not type(None)]
-    if get_origin(hint) in (Union, UnionType) and len(options) == 1:
-        inner = _converter(options[0])
-        return None if inner is None else lambda value: None if value is None else inner(value)
-    if hint is datetime:
-        return datetime.fromisoformat
-    if hint is date:
-        return date.fromisoformat
-    if get_origin(hint) is tuple:
-        if get_args(hint)[0] is Support:
-            return lambda value: tuple(map(_support, value))
-        if get_args(hint)[0] is Quote:
-            return _quotes
-        return tuple
-    return None
-
-
-def _support(value: Mapping[str, Any]) -> Support:
-    return Support(text=value["text"], sources=tuple(value["sources"]), quotes=_quotes(value.get(_QUOTES, ())))
-
-
-def _quotes(value: Sequence[Mapping[str, str]]) -> tuple[Quote, ...]:
-    return tuple(Quote(turn=quote["turn"], words=quote["words"]) for quote in value)
+    return {name: read for name, read in readers(cls, checked=False).items() if name not in _COMMON}
