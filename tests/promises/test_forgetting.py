@@ -15,14 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hitherto.learn.rules.extractor import RuleExtractor
 
 from hitherto import Hitherto, InvalidInput, NotFound, Turn
 from hitherto.assemble import replay as replaying
 from hitherto.deliver.cli import main
-from hitherto.learn.services import Finding, Passage, Services
+from hitherto.learn.notes import Line, Method, Passage, Reading, Sitting, SittingNotes
+from hitherto.learn.readers.rules import RuleReader
+from hitherto.learn.services import Services
 from hitherto.store.catalog import UserKey
 from hitherto.testing import FakeClock
+from hitherto.text.analyser import stems
 from hitherto.work.worker import Worker
 from tests.effort import count
 from tests.postgres_server import PostgresServer
@@ -247,17 +249,26 @@ async def test_a_source_goes_with_all_that_it_brought(memory: Hitherto, clock: F
         await memory.forget(user="ana", origin="tool", turn="t1")
 
 
-class _Slow(RuleExtractor):
-    """An extractor that has read its turns and is not done yet."""
+class _Slow:
+    """A reader that has read its turns and is not done yet."""
+
+    method: Method = "rules"
 
     def __init__(self) -> None:
+        self._rules = RuleReader(stems)
         self.reading, self.go_on = asyncio.Event(), asyncio.Event()
 
-    async def __call__(self, passages: Sequence[Passage]) -> list[Finding]:
-        found = await super().__call__(passages)
+    def small_talk(self, lines: Sequence[Line]) -> bool:
+        return self._rules.small_talk(lines)
+
+    async def read(self, passage: Passage) -> Reading:
+        found = await self._rules.read(passage)
         self.reading.set()
         await self.go_on.wait()
         return found
+
+    async def close(self, sitting: Sitting) -> SittingNotes:
+        return await self._rules.close(sitting)
 
 
 @pytest.mark.promise("forgotten: does not come back")
@@ -267,7 +278,7 @@ async def test_work_under_way_does_not_write_it_back(memory: Hitherto, clock: Fa
     slow, usual = _Slow(), worker._services  # pyright: ignore[reportPrivateUsage] -- one part is to be slower
 
     async def slower(key: UserKey) -> Services:
-        return replace(await usual(key), extractor=slow)
+        return replace(await usual(key), plain=slow)
 
     worker._services = slower  # pyright: ignore[reportPrivateUsage] -- as above
     working = asyncio.create_task(worker.settle(UserKey("default", "ana")))
@@ -295,7 +306,7 @@ async def test_work_under_way_is_refused_by_somebody_who_is_back(memory: Hithert
         async def slower(
             key: UserKey, slow: _Slow = slow, usual: Callable[[UserKey], Awaitable[Services]] = usual
         ) -> Services:
-            return replace(await usual(key), extractor=slow)
+            return replace(await usual(key), plain=slow)
 
         worker._services = slower  # pyright: ignore[reportPrivateUsage] -- as above
         working.append(asyncio.create_task(worker.settle(UserKey("default", "ana"))))

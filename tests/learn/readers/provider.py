@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 Mood = Literal["well", "429", "500", "503", "prose", "half", "html", "empty", "huge", "foreign", "hang", "drop"]
 BAD: tuple[Mood, ...] = ("429", "500", "503", "prose", "half", "html", "empty", "huge", "foreign", "hang", "drop")
-_FRESH = re.compile(r"^(\d+) [\w ]+ \([^)]*\): I love (\w+)\.$", re.MULTILINE)
+_FRESH = re.compile(r"^(\d+) (?:[\w ]+(?: \([^)]*\))?: )?I love (\w+)\.$", re.MULTILINE)
 
 
 @dataclass(slots=True)
