@@ -6,7 +6,7 @@ What the calls share is opened and closed in `parts`.
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,8 +22,10 @@ from hitherto.ingest import edit as editing
 from hitherto.ingest import links, profiles, sessions
 from hitherto.ingest import record as recording
 from hitherto.ingest import validation as validate
-from hitherto.learn import auditing, embed, seeding, thoughts, who
+from hitherto.learn import auditing, cost, embed, seeding, thoughts, who
+from hitherto.learn import reject as rejecting
 from hitherto.learn.auditing import Audit
+from hitherto.learn.cost import Spent
 from hitherto.learn.resuming import resume
 from hitherto.parts import Parts
 from hitherto.privacy import retention
@@ -373,6 +375,11 @@ class Hitherto(Parts):
         """Lists loops, newest first; with `status=None`, the closed ones too."""
         return await listing.records(self._user(user), Loop, persona=persona, status=status, limit=limit, after=after)
 
+    @call(Route("POST", f"{USER}/reject", "write"))
+    async def reject(self, id: str, *, user: str) -> Record:
+        """Takes back a memory or a loop that is wrong; it does not come back from the same turns."""
+        return await rejecting.reject(self._desk(user), id)
+
     @call(Route("GET", f"{USER}/thoughts"))
     async def thoughts(
         self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
@@ -450,7 +457,12 @@ class Hitherto(Parts):
     @call(Route("GET", f"{USER}/steps", "read"))
     async def work_status(self, *, user: str) -> Status:
         """Shows where each step of the work stands for a user, with what failed and why."""
-        return await status(self._user(user), now=self._clock())
+        return await status(self._user(user), now=self._clock(), capped=await self._capped(self._key(user)))
+
+    @call(Route("GET", f"{USER}/costs", "read"))
+    async def costs(self, *, user: str, since: date | None = None) -> list[Spent]:
+        """Lists what learning about a user has cost, by day and step: questions, tokens, notes kept and dropped and why."""
+        return await cost.spent(self._user(user), since=since)
 
     @call(Route("POST", f"{USER}/retry", "write", query=True), answers="count")
     async def retry(self, *, user: str, step: str | None = None) -> int:

@@ -60,7 +60,8 @@ class Parts:
         model: object = None,
         model_seconds: float = 60.0,
         pace: Pace = "pause",
-        caps: Caps | None = None,
+        user_tokens: int | None = None,
+        tenant_tokens: int | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         tokenizer: str = "o200k",
@@ -73,11 +74,12 @@ class Parts:
         actor: str = "library",
         redis: str | None = None,
     ) -> None:
-        """`model_seconds` is how long the model may take to answer, `pace` when it is asked, and `caps` limit its tokens a
-        day (docs/learning.md). A `reranker` ("onnx" with that extra) ranks search results a second time
-        (docs/recall.md). `forgotten` is the file that records what was forgotten (docs/privacy.md). With a
-        `master_key`, each user's data is encrypted with a key of its own, wrapped in the folder `keys` outside the
-        data. `redis` is the URL of a Redis shared by the processes on this memory (docs/scaling.md)."""
+        """`model_seconds` is how long the model may take to answer, `pace` when it is asked, `user_tokens` and
+        `tenant_tokens` cap what it is asked and answers in a day (docs/learning.md). A `reranker` ("onnx" with that
+        extra) ranks search results a second time (docs/recall.md). `forgotten` is the file that records what was
+        forgotten (docs/privacy.md). With a `master_key`, each user's data is encrypted with a key of its own, wrapped
+        in the folder `keys` outside the data. `redis` is the URL of a Redis shared by the processes on this memory
+        (docs/scaling.md)."""
         self._keyring = open_keyring(str(url), master=master_key, folder=keys)
         self._store: Store = stores.connect(str(url), keys=self._keyring)
         self._coordination = coordination.connect(redis, memory=str(url))
@@ -88,7 +90,9 @@ class Parts:
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
         self._recaller = Recaller(open_embedder(embedder), reranker=open_reranker(reranker))
-        self._models = wiring.Models.of(model, stems=stems, seconds=model_seconds, pace=pace, caps=caps)
+        self._models = wiring.Models.of(
+            model, stems=stems, seconds=model_seconds, pace=pace, caps=Caps(user=user_tokens, tenant=tenant_tokens)
+        )
         self._hints = Hints(self._store.catalog, self._coordination)
         self._works = work
         self._background = AsyncExitStack()

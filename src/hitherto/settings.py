@@ -14,7 +14,19 @@ from hitherto.errors import InvalidInput
 PREFIX = "HITHERTO_"
 MIB = 1024 * 1024
 
-LIBRARY = ("recipe", "model", "model_seconds", "pace", "embedder", "reranker", "tokenizer", "keys", "forgotten")
+LIBRARY = (
+    "recipe",
+    "model",
+    "model_seconds",
+    "pace",
+    "user_tokens",
+    "tenant_tokens",
+    "embedder",
+    "reranker",
+    "tokenizer",
+    "keys",
+    "forgotten",
+)
 """Settings that are arguments of `Hitherto` by the same name."""
 
 Seconds = Annotated[float, Field(gt=0)]
@@ -33,6 +45,10 @@ class Settings(BaseModel):
     pace: Literal["live", "pause", "session"] = Field(
         default="pause", description="When that model is asked: after each turn, when the talk pauses, or when it ends."
     )
+    user_tokens: Amount | None = Field(
+        default=None, description="Tokens a day it may be asked and answer for one user; over it, rules do the work."
+    )
+    tenant_tokens: Amount | None = Field(default=None, description="The same for all users of a tenant together.")
     tokenizer: str = Field(default="o200k", description="The tokenizer family of the model that will answer.")
     embedder: str | None = Field(
         default=None, description="What makes vectors: static (the default), onnx:e5-small-v2, openai:MODEL@URL …"

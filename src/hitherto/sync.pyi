@@ -1,7 +1,7 @@
 # Written by scripts/api_stubs.py from the declarations in engine.py.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
@@ -11,7 +11,7 @@ from hitherto.assemble.replay import Trial
 from hitherto.clock import Clock
 from hitherto.engine import Hitherto as Async
 from hitherto.learn.auditing import Audit
-from hitherto.learn.cost import Caps
+from hitherto.learn.cost import Spent
 from hitherto.learn.services import Pace
 from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
@@ -78,7 +78,8 @@ class Hitherto(Blocking[Async]):
         model: object = None,
         model_seconds: float = 60.0,
         pace: Pace = "pause",
-        caps: Caps | None = None,
+        user_tokens: int | None = None,
+        tenant_tokens: int | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         tokenizer: str = "o200k",
@@ -248,6 +249,9 @@ class Hitherto(Blocking[Async]):
     ) -> list[Loop]:
         """Lists loops, newest first; with `status=None`, the closed ones too."""
 
+    def reject(self, id: str, *, user: str) -> Record:
+        """Takes back a memory or a loop that is wrong; it does not come back from the same turns."""
+
     def thoughts(
         self, *, user: str, persona: str | None = None, limit: int = ..., after: Place | None = None
     ) -> list[Thought]:
@@ -292,6 +296,9 @@ class Hitherto(Blocking[Async]):
 
     def work_status(self, *, user: str) -> Status:
         """Shows where each step of the work stands for a user, with what failed and why."""
+
+    def costs(self, *, user: str, since: date | None = None) -> list[Spent]:
+        """Lists what learning about a user has cost, by day and step: questions, tokens, notes kept and dropped and why."""
 
     def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; gives how many there were."""

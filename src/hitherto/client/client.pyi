@@ -1,7 +1,7 @@
 # Written by scripts/api_stubs.py from the declarations in engine.py.
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,6 +11,7 @@ import httpx
 from hitherto.assemble.diff import Difference
 from hitherto.assemble.replay import Trial
 from hitherto.learn.auditing import Audit
+from hitherto.learn.cost import Spent
 from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
 from hitherto.recall.listing import Place
@@ -216,6 +217,9 @@ class Client:
     ) -> list[Loop]:
         """Lists loops, newest first; with `status=None`, the closed ones too."""
 
+    async def reject(self, id: str, *, user: str) -> Record:
+        """Takes back a memory or a loop that is wrong; it does not come back from the same turns."""
+
     async def thoughts(
         self, *, user: str, persona: str | None = None, limit: int = ..., after: Place | None = None
     ) -> list[Thought]:
@@ -260,6 +264,9 @@ class Client:
 
     async def work_status(self, *, user: str) -> Status:
         """Shows where each step of the work stands for a user, with what failed and why."""
+
+    async def costs(self, *, user: str, since: date | None = None) -> list[Spent]:
+        """Lists what learning about a user has cost, by day and step: questions, tokens, notes kept and dropped and why."""
 
     async def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; gives how many there were."""
@@ -489,6 +496,9 @@ class SyncClient(Blocking[Client]):
     ) -> list[Loop]:
         """Lists loops, newest first; with `status=None`, the closed ones too."""
 
+    def reject(self, id: str, *, user: str) -> Record:
+        """Takes back a memory or a loop that is wrong; it does not come back from the same turns."""
+
     def thoughts(
         self, *, user: str, persona: str | None = None, limit: int = ..., after: Place | None = None
     ) -> list[Thought]:
@@ -533,6 +543,9 @@ class SyncClient(Blocking[Client]):
 
     def work_status(self, *, user: str) -> Status:
         """Shows where each step of the work stands for a user, with what failed and why."""
+
+    def costs(self, *, user: str, since: date | None = None) -> list[Spent]:
+        """Lists what learning about a user has cost, by day and step: questions, tokens, notes kept and dropped and why."""
 
     def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; gives how many there were."""

@@ -298,6 +298,13 @@ COMMANDS: tuple[Command, ...] = (
         examples=("hitherto work status --user ana",),
     ),
     Command(
+        name="work cost",
+        topic="Service",
+        run=work.cost,
+        calls=("costs",),
+        examples=("hitherto work cost --user ana",),
+    ),
+    Command(
         name="work retry",
         topic="Service",
         run=work.retry,
@@ -426,7 +433,7 @@ COMMANDS: tuple[Command, ...] = (
         name="reject",
         topic="Memory",
         run=privacy.reject,
-        calls=("review",),
+        calls=("reject",),
         sketches=("hitherto reject MEMORY --user ana",),
     ),
     Command(

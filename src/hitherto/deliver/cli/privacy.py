@@ -136,10 +136,10 @@ def approve(call: Call, *, id: Held, user: User) -> None:
 
 
 def reject(call: Call, *, id: Held, user: User) -> None:
-    """Archive a memory that was held back."""
+    """Take back a memory or loop that is wrong or was held back; it does not come back from the same turns."""
     with call.memory() as memory:
-        reviewed = memory.review(id, user=user, approve=False)
-    call.answer(reviewed, lambda: f"rejected {reviewed.id}")
+        rejected = memory.reject(id, user=user)
+    call.answer(rejected, lambda: f"rejected {rejected.id}")
 
 
 def events(call: Call, *, user: Whose = None, limit: Limit = 100) -> None:

@@ -11,6 +11,9 @@ Writable = Literal["memory", "episode", "loop", "thought", "summary", "entity", 
 """What can be added by hand; state and profile have commands of their own."""
 
 
+Explain = Annotated[bool, typer.Option("--explain", help="With the words that each rests on, and their turns.")]
+
+
 def remember(
     call: Call,
     *,
@@ -84,13 +87,14 @@ def memories(
     entity: Annotated[str | None, typer.Option(metavar="REF", help="About this entity, such as person:mukesh.")] = None,
     limit: Limit = 50,
     known: Known = None,
+    explain: Explain = False,
 ) -> None:
     """List memories, newest first."""
     from hitherto.deliver.cli import tables
 
     with call.memory() as memory:
         found = memory.memories(user=user, persona=persona, status=status, entity=entity, limit=limit, known=known)
-    call.answer(found, lambda: tables.memories(found))
+    call.answer(found, lambda: tables.memories(found, explain=explain))
 
 
 def episodes(call: Call, *, user: User, persona: Persona = None, limit: Limit = 50) -> None:
@@ -112,13 +116,14 @@ def loops(
     ] = "open",
     every: Annotated[bool, typer.Option("--all", help="Closed ones too.")] = False,
     limit: Limit = 50,
+    explain: Explain = False,
 ) -> None:
     """List what is left open: promises, questions, topics …"""
     from hitherto.deliver.cli import tables
 
     with call.memory() as memory:
         found = memory.loops(user=user, persona=persona, status=None if every else status, limit=limit)
-    call.answer(found, lambda: tables.loops(found))
+    call.answer(found, lambda: tables.loops(found, explain=explain))
 
 
 def thoughts(call: Call, *, user: User, persona: Persona = None, limit: Limit = 50) -> None:

@@ -124,13 +124,19 @@ def sessions(found: Sequence[Session]) -> RenderableType:
     return table(columns, rows, empty="no sessions")
 
 
-def memories(found: Sequence[Memory]) -> RenderableType:
+def _said(record: Record) -> str:
+    """The words that a record rests on, each with its turn."""
+    return "\n".join(f"“{quote.words}” ({quote.turn})" for quote in record.quotes)
+
+
+def memories(found: Sequence[Memory], *, explain: bool = False) -> RenderableType:
     rows = [
         ListedEntry(
             title=m.type,
             facts=(f"importance {m.importance}", "pinned" if m.pinned else "", m.persona or "", " ".join(m.entities)),
             id=m.id,
             text=m.text,
+            note=_said(m) if explain else "",
         )
         for m in found
     ]
@@ -142,13 +148,14 @@ def episodes(found: Sequence[Episode]) -> RenderableType:
     return entries(rows, empty="no episodes")
 
 
-def loops(found: Sequence[Loop]) -> RenderableType:
+def loops(found: Sequence[Loop], *, explain: bool = False) -> RenderableType:
     rows = [
         ListedEntry(
             title=f"({loop.kind})",
             facts=(loop.status, loop.persona or "", f"due {when(loop.due)}" if loop.due else ""),
             id=loop.id,
             text=loop.text,
+            note=_said(loop) if explain else "",
         )
         for loop in found
     ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hitherto.learn.auditing import Audit
+    from hitherto.learn.cost import Spent
     from hitherto.work.progress import SessionState
     from hitherto.work.status import Status
     from hitherto.work.worker import Settled
@@ -86,6 +87,19 @@ def status(call: Call, *, user: User) -> None:
     with call.memory() as memory:
         found = memory.run(memory.engine.work_status(user=user))
     call.answer(found, lambda: _status(found))
+
+
+def cost(
+    call: Call,
+    *,
+    user: User,
+    since: Annotated[str | None, typer.Option(metavar="DAY", help="From this day on, such as 2026-03-01.")] = None,
+) -> None:
+    """Show what learning has cost: a model's questions and tokens, notes kept and dropped, by day and step."""
+    first = moment(f"{since}T00:00:00Z", name="--since").date() if since else None
+    with call.memory() as memory:
+        found = memory.run(memory.engine.costs(user=user, since=first))
+    call.answer(found, lambda: _cost(found))
 
 
 def retry(
@@ -224,7 +238,35 @@ def _status(found: "Status") -> "RenderableType":
         )
         for cursor in found.cursors
     ]
+    if found.capped:
+        cap = tables.Entry(
+            title="model",
+            facts=("CAPPED",),
+            id="",
+            note=f"the {found.capped}'s tokens of today are used up: rules do the work",
+        )
+        rows.insert(0, cap)
     return tables.entries(rows, empty="no work was done yet")
+
+
+def _cost(found: "list[Spent]") -> "RenderableType":
+    from hitherto.deliver.cli import tables
+
+    rows = [
+        tables.Entry(
+            title=f"{one.day} {one.step}",
+            facts=(
+                f"{one.calls} questions",
+                f"{one.asked} tokens asked",
+                f"{one.answered} answered",
+                *(f"{count} {name}" for name, count in sorted(one.kept.items())),
+            ),
+            id="",
+            note=", ".join(f"{count} dropped: {name}" for name, count in sorted(one.dropped.items())),
+        )
+        for one in found
+    ]
+    return tables.entries(rows, empty="nothing was learnt yet")
 
 
 def _progress(found: "SessionState") -> "RenderableType":
