@@ -375,7 +375,7 @@ class Hitherto(Parts):
         """Lists loops, newest first; with `status=None`, the closed ones too."""
         return await listing.records(self._user(user), Loop, persona=persona, status=status, limit=limit, after=after)
 
-    @call(Route("POST", f"{USER}/reject", "write"))
+    @call(Route("POST", f"{USER}/records/{{id}}/reject", "write"))
     async def reject(self, id: str, *, user: str) -> Record:
         """Takes back a memory or a loop that is wrong; it does not come back from the same turns."""
         return await rejecting.reject(self._desk(user), id)
@@ -423,12 +423,7 @@ class Hitherto(Parts):
     async def seed(self, *, user: str, facts: Sequence[str]) -> list[Memory]:
         """Writes a profile known beforehand, one fact per line; gives the memories that were new (`seeded_profile`)."""
         zone = (await self.user(user)).zone
-        index, now = self._indexer(), self._clock()
-        reader = self._models.plain
-        made = await seeding.seed(
-            self._user(user), facts, reader=reader, zone=zone, index=index, alike=names.alike, now=now
-        )
-        return list(made)
+        return await seeding.seed(self._desk(user), facts, reader=self._models.plain, zone=zone, alike=names.alike)
 
     @call(Route("POST", f"{USER}/entities/merge", "write"))
     async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
@@ -461,14 +456,13 @@ class Hitherto(Parts):
 
     @call(Route("GET", f"{USER}/costs", "read"))
     async def costs(self, *, user: str, since: date | None = None) -> list[Spent]:
-        """Lists what learning about a user has cost, by day and step: questions, tokens, notes kept and dropped and why."""
+        """Lists what learning cost by day and step: questions, tokens, notes kept, and dropped with the reason."""
         return await cost.spent(self._user(user), since=since)
 
     @call(Route("POST", f"{USER}/retry", "write", query=True), answers="count")
     async def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; gives how many there were."""
-        count = await cursors.retry(self._user(user), step=step, now=self._clock())
-        if count:
+        if count := await cursors.retry(self._user(user), step=step, now=self._clock()):
             self._hints.note(self._key(user), self._clock())
         return count
 
@@ -570,8 +564,7 @@ class Hitherto(Parts):
 
     @call(Route("GET", f"{USER}/events"), Route("GET", "/v1/events"))
     async def events(self, *, user: str | None = None, limit: int = EVENTS, before: str | None = None) -> list[Event]:
-        """Lists the audit log, newest first: who forgot, exported, loaded or changed what, without content. `before`
-        continues after the event with that id."""
+        """Lists the audit log, newest first: who did what, without content. `before` continues after that event's id."""
         return await self._privacy().events(None if user is None else self._key(user), limit=limit, before=before)
 
     # --- moving and keeping ----------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ class Hitherto(Blocking[Async]):
         self,
         url: str | Path,
         *,
-        recipe: str | Recipe = "companion",
+        recipe: str | Recipe = "continuity",
         model: object = None,
         model_seconds: float = 60.0,
         pace: Pace = "pause",
@@ -298,7 +298,7 @@ class Hitherto(Blocking[Async]):
         """Shows where each step of the work stands for a user, with what failed and why."""
 
     def costs(self, *, user: str, since: date | None = None) -> list[Spent]:
-        """Lists what learning about a user has cost, by day and step: questions, tokens, notes kept and dropped and why."""
+        """Lists what learning cost by day and step: questions, tokens, notes kept, and dropped with the reason."""
 
     def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; gives how many there were."""
@@ -352,8 +352,7 @@ class Hitherto(Blocking[Async]):
         """Decides on a quarantined memory (`memories(status="QUARANTINED")`): used from now on, or archived."""
 
     def events(self, *, user: str | None = None, limit: int = ..., before: str | None = None) -> list[Event]:
-        """Lists the audit log, newest first: who forgot, exported, loaded or changed what, without content. `before`
-        continues after the event with that id."""
+        """Lists the audit log, newest first: who did what, without content. `before` continues after that event's id."""
 
     def export(self, *, user: str) -> list[str]:
         """Gives the user's whole memory as JSON lines."""

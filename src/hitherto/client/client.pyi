@@ -266,7 +266,7 @@ class Client:
         """Shows where each step of the work stands for a user, with what failed and why."""
 
     async def costs(self, *, user: str, since: date | None = None) -> list[Spent]:
-        """Lists what learning about a user has cost, by day and step: questions, tokens, notes kept and dropped and why."""
+        """Lists what learning cost by day and step: questions, tokens, notes kept, and dropped with the reason."""
 
     async def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; gives how many there were."""
@@ -317,8 +317,7 @@ class Client:
         """Decides on a quarantined memory (`memories(status="QUARANTINED")`): used from now on, or archived."""
 
     async def events(self, *, user: str | None = None, limit: int = ..., before: str | None = None) -> list[Event]:
-        """Lists the audit log, newest first: who forgot, exported, loaded or changed what, without content. `before`
-        continues after the event with that id."""
+        """Lists the audit log, newest first: who did what, without content. `before` continues after that event's id."""
 
     def export(self, *, user: str) -> AsyncIterator[str]:
         """Gives the user's whole memory as JSON lines."""
@@ -545,7 +544,7 @@ class SyncClient(Blocking[Client]):
         """Shows where each step of the work stands for a user, with what failed and why."""
 
     def costs(self, *, user: str, since: date | None = None) -> list[Spent]:
-        """Lists what learning about a user has cost, by day and step: questions, tokens, notes kept and dropped and why."""
+        """Lists what learning cost by day and step: questions, tokens, notes kept, and dropped with the reason."""
 
     def retry(self, *, user: str, step: str | None = None) -> int:
         """Makes parked steps due again; gives how many there were."""
@@ -596,8 +595,7 @@ class SyncClient(Blocking[Client]):
         """Decides on a quarantined memory (`memories(status="QUARANTINED")`): used from now on, or archived."""
 
     def events(self, *, user: str | None = None, limit: int = ..., before: str | None = None) -> list[Event]:
-        """Lists the audit log, newest first: who forgot, exported, loaded or changed what, without content. `before`
-        continues after the event with that id."""
+        """Lists the audit log, newest first: who did what, without content. `before` continues after that event's id."""
 
     def export(self, *, user: str) -> list[str]:
         """Gives the user's whole memory as JSON lines."""

@@ -12,12 +12,12 @@ from datetime import datetime
 
 from hitherto.errors import InvalidInput
 from hitherto.ids import derived_id
+from hitherto.ingest.edit import Desk
 from hitherto.learn.decide import Noted, decide
 from hitherto.learn.notes import FactNote, Line, Passage, PlainReader, Reading, Scene
 from hitherto.learn.people import USER, Alike, Book
 from hitherto.store import records as nouns
-from hitherto.store.protocol import Answers, Change, RecordList, RecordsById, UserStore
-from hitherto.store.records import Index
+from hitherto.store.protocol import Answers, Change, RecordList, RecordsById
 from hitherto.types import Entity, Memory, Quote, Record, StoredTurn
 
 MOST = 1_000
@@ -30,10 +30,9 @@ _SAID = {"home": "I live in {}", "city": "I live in {}", "location": "I live in 
 _IRREGULAR = {"is": "am", "has": "have", "does": "do", "goes": "go"}
 
 
-async def seed(
-    store: UserStore, facts: Sequence[str], *, reader: PlainReader, zone: str, index: Index, alike: Alike, now: datetime
-) -> tuple[Memory, ...]:
+async def seed(desk: Desk, facts: Sequence[str], *, reader: PlainReader, zone: str, alike: Alike) -> list[Memory]:
     """Writes what is new in these lines; the memories that were written. The same lines again write nothing."""
+    store, index, now = desk.store, desk.indexer, desk.now
     read = [await _read(line, reader=reader, zone=zone, now=now) for line in _lines(facts)]
     known = RecordList(noun="entity", limit=KNOWN)
     listed = RecordList(noun="memory", statuses=("ACTIVE", "QUARANTINED"), limit=KNOWN)
@@ -59,7 +58,7 @@ async def seed(
         return Change(records=tuple(nouns.indexed(each, index=index, now=now) for each in (*made.values(), *written)))
 
     await store.write(decided, known, listed, ids)
-    return tuple(written)
+    return written
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,8 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("POST", "/v1/users/{user}/reindex"): Sample(scope="write"),
     ("GET", "/v1/users/{user}/progress"): Sample(),
     ("GET", "/v1/users/{user}/audit"): Sample(),
+    ("GET", "/v1/users/{user}/costs"): Sample(),
+    ("POST", "/v1/users/{user}/records/{id}/reject"): Sample(scope="write"),
     ("POST", "/v1/users/{user}/seed"): Sample({"facts": ["Lives in Austin"]}, scope="write", reads_user=False),
     ("POST", "/v1/users/{user}/entities/merge"): Sample({"entities": ["person:x", "person:y"]}, scope="write"),
     ("POST", "/v1/users/{user}/entities/split"): Sample({"entity": "person:x", "name": "Y"}, scope="write"),
