@@ -100,6 +100,12 @@ def test_redacting_leaves_no_word(memory: Hitherto, recipe: str) -> None:
     )
     reasons = {
         "duplicate",
+        "shown",
+        "question",
+        "answer",
+        "without",
+        "its",
+        "with",
         "below",
         "threshold",
         "over",

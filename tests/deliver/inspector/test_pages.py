@@ -155,7 +155,7 @@ def test_a_backtest_draws_what_would_have_been(person: Person) -> None:
     page.get_by_label("Messages").fill("6")
     page.get_by_role("button", name="Run").click()
     for title in ("Tokens", "Recalled evidence", "Prefix reuse", "Left out"):
-        chart = page.get_by_role("img", name=re.compile(f"^{title}, .* companion: .*recall: "))
+        chart = page.get_by_role("img", name=re.compile(f"^{title}, .* continuity: .*recall: "))
         expect(chart).to_be_visible()
         expect(chart.locator("polyline")).to_have_count(2)
     page.locator("td details summary").first.click()
@@ -174,7 +174,7 @@ def test_the_playground_follows_and_saves(person: Person) -> None:
     page.get_by_text("Budgets of sections").click()
     page.get_by_label("long term target").fill("60")
     page.get_by_label("long term cap").fill("80")
-    expect(page.get_by_role("heading", name="Against companion as it is")).to_be_visible()
+    expect(page.get_by_role("heading", name="Against continuity as it is")).to_be_visible()
     page.get_by_label("long term floor").fill("900")
     expect(page.locator("#preview .problem")).to_contain_text("must rise in this order")
     page.get_by_label("long term floor").fill("0")
@@ -200,7 +200,7 @@ def test_the_playground_follows_and_saves(person: Person) -> None:
 def test_memory_is_looked_at_and_corrected(person: Person) -> None:
     page = person.go("/inspect/memory?user=ana")
     fact = page.locator(".fact", has_text="Ana likes lemon cake")
-    expect(fact.get_by_role("img", name=re.compile("^True from Sat 14 Mar 2026 17:00 until now"))).to_be_visible()
+    expect(fact.get_by_role("img", name=re.compile("^True from Sat 14 Mar 2026 18:00 until now"))).to_be_visible()
     fact.get_by_text("From 1 turn").click()
     expect(fact.locator(".found .turn")).to_be_visible()
     fact.get_by_text("Correct").click()
@@ -370,3 +370,41 @@ def _turns(person: Person) -> list[StoredTurn]:
 
 def _memories(person: Person, *, status: str = "ACTIVE") -> list[Memory]:
     return person.served.run(person.served.memory.memories(user="ana", status=status))
+
+
+def test_search_finds_turns_memories_and_contexts(person: Person) -> None:
+    person.served.run(person.served.memory.context(user="ana", persona="nikita", message="and the hotel in Lisbon?"))
+    page = person.go("/inspect/search?user=ana")
+    page.get_by_role("searchbox").fill("Lisbon")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".fact").filter(has_text="Lisbon").first).to_be_visible()
+    expect(page.get_by_role("link", name="and the hotel in Lisbon?").first).to_be_visible()
+    page.get_by_role("link", name="in the conversation").first.click()
+    expect(page.locator("#here")).to_be_visible()
+
+
+def test_contexts_are_listed_with_message_persona_and_the_users_time(person: Person) -> None:
+    page = person.go("/inspect/context?user=ana&q=lisbon")
+    row = page.locator(".fact").filter(has_text="Lisbon").first
+    expect(row).to_contain_text("nikita")
+    expect(page.get_by_text("in Europe/Berlin")).to_be_visible()
+
+
+def test_today_shows_what_was_learnt_and_left_out(person: Person) -> None:
+    page = person.go("/inspect/memory?user=ana&tab=today")
+    expect(page.locator(".fact").filter(has_text="Ana likes lemon cake")).to_be_visible()
+    expect(page.get_by_role("heading", name="Left out")).to_be_visible()
+
+
+def test_a_memory_says_why_it_is_believed(person: Person) -> None:
+    page = person.go("/inspect/memory?user=ben")
+    fact = page.locator(".fact").filter(has=page.locator(".because")).first
+    fact.get_by_text("Why do you think so?").click()
+    expect(fact.locator("q").first).to_be_visible()
+    fact.get_by_role("link", name="in the conversation").first.click()
+    expect(page.locator("#here")).to_be_visible()
+
+
+def test_health_never_contradicts_itself(person: Person) -> None:
+    page = person.go("/inspect/health?user=ben")
+    assert ("Degraded." in page.content()) != (page.get_by_text("well", exact=True).count() == 1)

@@ -43,7 +43,7 @@ def take(person: Person, name: str, file: Path) -> None:
     if name == "playground":
         page.get_by_label("target", exact=True).fill("1000")
         page.get_by_label("cap", exact=True).fill("1200")
-        expect(page.get_by_role("heading", name="Against companion as it is")).to_be_visible()
+        expect(page.get_by_role("heading", name="Against continuity as it is")).to_be_visible()
     if name == "replay":
         expect(page.locator(".diffs").first).to_be_visible()
     if name == "candidates":

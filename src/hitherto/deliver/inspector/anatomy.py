@@ -53,6 +53,9 @@ _REASONS: Final = (
     (re.compile(r"over the limit of (\d+)"), r"its section takes \1 at most, and better ones were there"),
     (re.compile(r"below threshold"), "too little like the message: below the recipe's threshold"),
     (re.compile(r"duplicate of the message"), "it is the message itself"),
+    (re.compile(r"a question without its answer"), "it is a question, and its answer did not come along"),
+    (re.compile(r"says nothing by itself"), "it says nothing by itself"),
+    (re.compile(r"shown with (\S+)"), r"it is shown as part of the exchange with \1"),
     (re.compile(r"duplicate of the quoted reply"), "it is the quoted reply"),
     (re.compile(r"duplicate of (?:turn )?(\S+) in (\w+)"), r"\1 says the same in \2 already"),
     (re.compile(r"beyond the last (\d+) turns"), r"older than the last \1 turns, which is all the recipe shows"),
@@ -306,4 +309,6 @@ class _Mask:
         return self._marks.setdefault(name, f"id-{len(self._marks) + 1}") if name else ""
 
     def reason(self, reason: str) -> str:
-        return re.sub(r"(duplicate of (?:turn )?)(\S+)( in \w+)", lambda m: m[1] + self.id(m[2]) + m[3], reason)
+        return re.sub(
+            r"(duplicate of (?:turn )?|shown with )(\S+)(?= in \w+|$)", lambda m: m[1] + self.id(m[2]), reason
+        )

@@ -1,16 +1,20 @@
 """One context: what the model saw, section by section, and every candidate with its reason."""
 
 import json
-from typing import Annotated, Literal, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from hitherto.deliver import plain
 from hitherto.deliver.http.paths import ROOT
+from hitherto.deliver.http.subjects import Subject
 from hitherto.deliver.inspector import sources
 from hitherto.deliver.inspector.anatomy import Anatomy, CandidateEntry, anatomy
 from hitherto.deliver.inspector.pages import Page, is_piece, looking, page
+from hitherto.store.protocol import Blobs, StoredSnapshot
 from hitherto.types import Json
 
 router = APIRouter(route_class=Page, include_in_schema=False)
@@ -23,6 +27,34 @@ LISTED = 100
 RECENT = 60
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenOut:
+    """A context of the list: what was asked, of whom, and how it was answered."""
+
+    snapshot: StoredSnapshot
+    body: dict[str, Any]
+    message: str
+    persona: str
+
+
+async def given_out(subject: Subject, kept: Sequence[StoredSnapshot]) -> list[GivenOut]:
+    """The snapshots with their messages, as far as these have not been forgotten."""
+    bodies: list[dict[str, Any]] = [json.loads(one.body) for one in kept]
+    names = [_message_name(body) for body in bodies]
+    texts = Blobs(hashes=tuple(name for name in names if name))
+    said = (await subject.memory.user_store(subject.user).read(texts))[texts]
+    return [
+        GivenOut(snapshot=one, body=body, message=said.get(name, ""), persona=(body.get("persona") or [None])[0] or "")
+        for one, body, name in zip(kept, bodies, names, strict=True)
+    ]
+
+
+def _message_name(body: dict[str, Any]) -> str:
+    """The content hash of the message, by its place in the list of blobs."""
+    place, blobs = body.get("message"), body.get("blobs", [])
+    return str(blobs[place][0]) if isinstance(place, int) and place < len(blobs) else ""
+
+
 @router.get(f"{ROOT}/context")
 async def context(
     request: Request,
@@ -33,13 +65,16 @@ async def context(
     show: Show = "all",
     section: str = "",
     start: Annotated[int, Query(ge=0, le=100_000)] = 0,
+    q: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """The context of a snapshot, or the one behind a turn; with neither, the list of those that were kept."""
     subject = await looking(request, user)
     if not snapshot and not turn:
         kept = await subject.memory.snapshots(user=subject.user, limit=RECENT)
-        rows = [(one, json.loads(one.body)) for one in kept]
-        return page(request, "contexts.html", user=subject.user, rows=rows, most=RECENT)
+        rows = await given_out(subject, kept)
+        wanted = q.casefold()
+        found_rows = [row for row in rows if wanted in f"{row.message} {row.persona}".casefold()]
+        return page(request, "contexts.html", user=subject.user, rows=found_rows, most=RECENT, q=q)
     found = (
         await sources.of_snapshot(subject.memory, user=subject.user, snapshot=snapshot)
         if snapshot

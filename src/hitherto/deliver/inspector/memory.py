@@ -1,9 +1,11 @@
 """What is remembered of a user: facts with their validity, entities, loops, summaries, state; and the ways to correct it."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations, pairwise
 from typing import Any, Literal, get_args
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
@@ -17,14 +19,15 @@ from hitherto.deliver.http.subjects import Subject, caller_of, subject_of
 from hitherto.deliver.inspector.charts import ChartSpan, Timeline
 from hitherto.deliver.inspector.conversation import personas
 from hitherto.deliver.inspector.graph import graph
-from hitherto.deliver.inspector.pages import Form, Links, Page, form, is_piece, looking, page
+from hitherto.deliver.inspector.pages import Form, Links, Page, form, in_zone_of, is_piece, looking, page
 from hitherto.errors import InvalidInput, NotFound
+from hitherto.learn import cost
 from hitherto.text.names import slug
 from hitherto.types import Entity, Json, Loop, Memory, Record, State
 
 router = APIRouter(route_class=Page, include_in_schema=False)
 
-Tab = Literal["facts", "entities", "loops", "summaries", "state"]
+Tab = Literal["facts", "today", "entities", "loops", "episodes", "thoughts", "summaries", "state"]
 TABS: tuple[Tab, ...] = get_args(Tab)
 LISTED = 30
 MANY = 500
@@ -80,6 +83,14 @@ async def memory(
     match tab:
         case "facts":
             shown = await _facts(request, subject, status=status, persona=persona, entity=entity, cursor=cursor)
+        case "today":
+            shown = await _today(request, subject)
+        case "episodes":
+            listed = await subject.memory.episodes(user=subject.user, limit=LISTED, after=pages.place(cursor))
+            shown = {"episodes": listed, "more": next_cursor(listed, limit=LISTED)}
+        case "thoughts":
+            thoughts = await subject.memory.thoughts(user=subject.user, limit=LISTED, after=pages.place(cursor))
+            shown = {"thoughts": thoughts, "more": next_cursor(thoughts, limit=LISTED)}
         case "entities":
             shown = await _entities(subject)
         case "loops":
@@ -98,6 +109,7 @@ async def change(request: Request) -> Response:
     """Corrects, pins, archives, restores or reviews a fact; closes or opens a loop. The old version stays."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
+    await in_zone_of(subject)
     action, name = filled["action"], filled["id"]
     done = (
         await subject.memory.review(name, user=subject.user, approve=action == "approve")
@@ -171,6 +183,32 @@ async def _facts(
         "status": status,
         "entity": entity,
         "more": None if entity else next_cursor(found, limit=LISTED),
+    }
+
+
+async def _today(request: Request, subject: Subject) -> dict[str, Any]:
+    """What was learnt since the user's midnight, what waits for a review, and what was left out and why."""
+    memory, user, now = subject.memory, subject.user, _now(request)
+    midnight = now.astimezone(ZoneInfo((await memory.user(user)).zone)).replace(
+        hour=0, minute=0, second=0, microsecond=0
+    )
+
+    def fresh(record: Record) -> bool:
+        return (record.recorded_at or record.at) >= midnight
+
+    learnt = [one for one in await memory.memories(user=user, status=None, limit=MANY) if fresh(one)]
+    axis = Timeline.over([midnight, now])
+    facts = [await _fact(subject, one, axis) for one in learnt[:LISTED]]
+    spent = await cost.spent(memory.user_store(user), since=cost.today(now))
+    dropped = Counter[str]()
+    for one in spent:
+        dropped.update(one.dropped)
+    return {
+        "facts": [fact for fact in facts if fact.memory.status != "QUARANTINED"],
+        "held_back": [fact for fact in facts if fact.memory.status == "QUARANTINED"],
+        "loops": [one for one in await memory.loops(user=user, status=None, limit=MANY) if fresh(one)][:LISTED],
+        "dropped": dropped.most_common(),
+        "now": now,
     }
 
 

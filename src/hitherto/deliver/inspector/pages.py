@@ -7,14 +7,16 @@ script but the package's own files and load nothing from elsewhere, and what cha
 import hmac
 import unicodedata
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -49,6 +51,9 @@ HEADERS: Mapping[str, str] = {
     "X-Frame-Options": "DENY",
 }
 
+_ZONE: ContextVar[tzinfo] = ContextVar("zone", default=UTC)
+"""The zone of the user that the page is about; each request has its own."""
+
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -77,6 +82,7 @@ def environment() -> Environment:
         "names": anatomy.NAMES,
         "hues": anatomy.HUES,
         "linked": True,
+        "zone": zone_name,
         "around": "",
     }
     made.filters.update(filters)
@@ -172,12 +178,12 @@ def excerpt(text: str, length: int = 280) -> str:
 
 
 def moment(at: datetime | None) -> str:
-    """A time as people read it, in UTC."""
-    return "" if at is None else f"{at.astimezone(UTC):%a %d %b %Y %H:%M}"
+    """A time as people read it, where the user is."""
+    return "" if at is None else f"{at.astimezone(_ZONE.get()):%a %d %b %Y %H:%M}"
 
 
 def clock(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%H:%M}"
+    return f"{at.astimezone(_ZONE.get()):%H:%M}"
 
 
 def span(seconds: float) -> str:
@@ -255,7 +261,18 @@ async def looking(request: Request, user: str | None) -> Subject:
     subject = subject_of(request, user=user, scope="read")
     if await subject.memory.head(user=subject.user) == 0:
         raise NotFound
+    await in_zone_of(subject)
     return subject
+
+
+async def in_zone_of(subject: Subject) -> None:
+    """From here on this request shows times as the user's clock does."""
+    _ZONE.set(ZoneInfo((await subject.memory.user(subject.user)).zone))
+
+
+def zone_name() -> str:
+    """The zone that times on the page are in."""
+    return str(_ZONE.get())
 
 
 @dataclass(frozen=True, slots=True)

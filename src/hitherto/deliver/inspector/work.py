@@ -11,8 +11,8 @@ from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.service import Service
 from hitherto.deliver.http.subjects import caller_of, subject_of
 from hitherto.deliver.inspector.charts import Column, columns
-from hitherto.deliver.inspector.pages import Links, Page, Visit, form, page
-from hitherto.store.protocol import Health
+from hitherto.deliver.inspector.pages import Links, Page, Visit, form, in_zone_of, page
+from hitherto.learn import cost
 from hitherto.work.status import Status
 
 router = APIRouter(route_class=Page, include_in_schema=False)
@@ -21,7 +21,9 @@ USERS = 25
 """Users of the overview."""
 ROUTES = 12
 """Routes whose latencies are drawn: the busiest."""
-NO_MODEL = "No model is configured: rules extract and summarise; recall of the turns themselves carries the load."
+NO_MODEL = "No model is configured: memories are made by rules, and recall of the turns carries the load."
+COSTS = 40
+"""Rows of days and steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,16 +57,19 @@ async def work(request: Request, user: str | None = None) -> Response:
     visit, caller = Visit.of(request), caller_of(request)
     service = Service.of(request)
     memory = service.memory(caller.tenant)
-    shown: dict[str, Any] = {"progress": None, "overview": [], "health": None, "latencies": [], "degraded": []}
+    shown: dict[str, Any] = {"progress": None, "overview": [], "health": None, "latencies": [], "costs": []}
     name = user or caller.user
     if name:
         subject = subject_of(request, user=name, scope="read")
+        await in_zone_of(subject)
         shown["progress"] = Progress(user=name, status=await subject.memory.work_status(user=name))
+        shown["costs"] = (await cost.spent(subject.memory.user_store(name)))[:COSTS]
     if visit.may_everywhere("admin"):
         shown["overview"] = await _overview(memory)
     health = await memory.health() if visit.may_everywhere("operate") else None
     shown["health"] = health
-    shown["degraded"] = degraded(service, health)
+    shown["degraded"] = list(health.problems) if health else []
+    shown["note"] = "" if service.settings.model else NO_MODEL
     if visit.may_everywhere("metrics"):
         shown["latencies"] = latencies(service.metrics.latencies())
     return page(request, "work.html", user=name, **shown)
@@ -84,12 +89,6 @@ async def _overview(memory: Hitherto) -> list[Progress]:
     names = sorted(await memory.users())[:USERS]
     found = [Progress(user=name, status=await memory.work_status(user=name)) for name in names]
     return sorted(found, key=lambda one: (-one.parked, -one.lag, one.user))
-
-
-def degraded(service: Service, health: Health | None) -> list[str]:
-    """What works with less than it should, in words."""
-    problems = [*health.problems] if health else []
-    return problems if service.settings.model else [*problems, NO_MODEL]
 
 
 def latencies(found: dict[str, list[tuple[float, int]]]) -> list[Latency]:
