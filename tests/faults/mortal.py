@@ -126,7 +126,7 @@ class DyingReader:
     method: Method = "rules"
 
     def __init__(self, death: Death) -> None:
-        self._rules = RuleReader(stems)
+        self._rules = RuleReader()
         self._death = death
 
     def small_talk(self, lines: Sequence[Line]) -> bool:

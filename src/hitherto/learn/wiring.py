@@ -102,7 +102,7 @@ class Models:
         caps: Caps | None = None,
     ) -> "Models":
         """By this model (or an `Asker` with limits of its own), or by rules where it is None."""
-        plain, meter = RuleReader(stems), Meter(caps or Caps())
+        plain, meter = RuleReader(), Meter(caps or Caps())
         if model is None:
             return cls(plain, pace=pace, meter=meter)
         asker = model if isinstance(model, Asker) else Asker(model, Limits(seconds=seconds))

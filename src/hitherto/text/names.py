@@ -11,7 +11,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 from hitherto.text.patterns import PatternTable
 from hitherto.types import Entity, EntityType, FactType, MemoryType
 
-__all__ = ["alike", "entity_ref", "may_be", "memory_key", "slug", "sound"]
+__all__ = ["alike", "entity_ref", "given", "may_be", "memory_key", "slug", "sound"]
 
 _GAP: Final = re.compile(r"[\s_\-‐‑‒–—]+")
 _OTHER: Final = re.compile(r"[^\w\s\-‐‑‒–—]+")
@@ -76,6 +76,11 @@ _LONG_ROOT: Final = 5
 _TAIL: Final = 4
 _SHORTEST: Final = 5
 """Shorter names differ by a letter from too many others."""
+
+
+def given() -> frozenset[str]:
+    """Given names and what people who bear them are called, in small letters."""
+    return _KNOWN
 
 
 def alike(name: str, kind: EntityType, known: Sequence[Entity]) -> Entity | None:

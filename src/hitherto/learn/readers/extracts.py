@@ -1,0 +1,204 @@
+"""Summaries without a model: the two or three sentences that mattered, whole, in order, with the names of who said them.
+
+A clause weighs what the classifier gives it, more if it opens or settles something, and more if the talk came back to it.
+Small talk alone has no summary. Tone and outcome are told only where words say so.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from hitherto.learn.notes import LaneSection, Line, LoopNote, Passage, Scene, SentenceNote, Sitting, SittingNotes
+from hitherto.learn.readers.clauses import TABLE, Clause
+from hitherto.learn.readers.loose_ends import content
+from hitherto.learn.readers.quotes import day, days, tense_of
+from hitherto.types import Loop, Outcome, Quote, Support
+
+__all__ = ["closed", "rolling"]
+
+_SCALE: Final = {"brief": (2, 3), "normal": (3, 6), "full": (5, 10)}
+_DECISION, _LEAVES, _WORKED = map(TABLE.pattern, ("decision", "leaves", "worked"))
+_MOODS: Final = {mood: TABLE.compiled(pattern) for mood, pattern in TABLE.content["moods"].items()}
+LEAST: Final = 0.5
+DAY: Final = 8
+MOMENTS: Final = 4
+LONG: Final = 1_500
+"""For so many characters that were said, one more sentence is worth keeping."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Weighed:
+    clause: Clause
+    weight: float
+    place: int
+    ideas: frozenset[str]
+
+
+def closed(sitting: Sitting, found: Sequence[Clause], opened: Sequence[LoopNote]) -> SittingNotes:
+    """A session by rules. `opened` are the loops that its own lines open or settle."""
+    weighed = _weigh(found, opened)
+    few, many = _SCALE[sitting.detail]
+    many += sum(len(line.text) for line in sitting.lines) // LONG
+    best = _chosen(weighed, most=few + many)
+    if not best:
+        return SittingNotes()
+    first = sorted(sorted(best, key=lambda one: -one.weight)[:few], key=lambda one: one.place)
+    rest = [one for one in best if one not in first]
+    scene = sitting.scene
+    summary = tuple(_told(one.clause, scene) for one in first)
+    moments = [one for one in best if one.clause.judged.most("event", "settled", "change", "missed", "dropped") >= 0.5]
+    return SittingNotes(
+        summary=summary,
+        mattered=tuple(_told(one.clause, scene) for one in rest),
+        tone=_tone(sitting.lines),
+        outcome=_outcome(sitting.lines),
+        topics=_topics(found),
+        day=_through_the_day(sitting, summary),
+        moments=tuple(_told(one.clause, scene) for one in moments[:MOMENTS]),
+        lane=_lane(best, opened, scene),
+    )
+
+
+def rolling(passage: Passage, found: Sequence[Clause], opened: Sequence[LoopNote]) -> tuple[SentenceNote, ...]:
+    """What to have in mind next time: what is open, then what mattered lately, then what was in mind before; each sentence
+    stands alone."""
+    ended = {note.ref for note in opened if note.op != "open"}
+    left = [loop for loop in passage.loops if loop.id not in ended]
+    still = sorted(left, key=lambda loop: (loop.due is None, loop.due or loop.at))
+    room = passage.characters
+    kept: list[SentenceNote] = []
+
+    def take(notes: Iterable[SentenceNote], upto: int) -> None:
+        nonlocal room
+        for note in notes:
+            size = len(note.text) + 1
+            if size <= min(room, upto) and all(note.text != other.text for other in kept):
+                kept.append(note)
+                room -= size
+                upto -= size
+
+    fresh = [_told(one.clause, passage.scene) for one in _chosen(_weigh(found, opened), most=6)]
+    take((_open(loop, passage.scene) for loop in still), passage.characters // 3)
+    take(reversed(fresh), passage.characters)
+    if passage.rolling is not None:
+        take((_carried(one) for one in reversed(passage.rolling.sentences) if not one.text.startswith("Open: ")), room)
+    opens = [note for note in kept if note.text.startswith("Open: ")]
+    lately = [note for note in fresh if note in kept]
+    earlier = [note for note in reversed(kept) if note not in opens and note not in lately]
+    return (*opens, *earlier, *lately)
+
+
+def _open(loop: Loop, scene: Scene) -> SentenceNote:
+    who = scene.persona if loop.owner == "persona" else scene.user
+    at = loop.due.astimezone(ZoneInfo(scene.zone)) if loop.due else None
+    when = f", {at:%A} {at.day} {at:%B}" if at else ""
+    return SentenceNote(text=f"Open: “{loop.text}” ({who}{when}).", quotes=loop.quotes)
+
+
+def _carried(one: Support) -> SentenceNote:
+    return SentenceNote(text=one.text, quotes=one.quotes)
+
+
+def _weigh(found: Sequence[Clause], opened: Sequence[LoopNote]) -> list[_Weighed]:
+    moving = {quote.turn for note in opened for quote in note.quotes}
+    ideas = [content(one.words) for one in found]
+    counts = Counter(idea for some in ideas for idea in some)
+    return [
+        _Weighed(
+            clause=one, weight=_weight(one, some, counts, moving=one.line.turn.id in moving), place=place, ideas=some
+        )
+        for place, (one, some) in enumerate(zip(found, ideas, strict=True))
+    ]
+
+
+def _weight(one: Clause, ideas: frozenset[str], counts: Counter[str], *, moving: bool) -> float:
+    """Nothing for what is idle, asked or not meant."""
+    judged = one.judged
+    if one.asks or one.unmeant or judged.worth < LEAST or not ideas or judged.is_("secret", 0.8):
+        return 0.0
+    if one.persona and not moving and not one.of_persona_itself:
+        return 0.0
+    again = sum(counts[idea] > 1 for idea in ideas) / (len(ideas) + 1)
+    weight = judged.worth + 0.5 * judged.must + 0.3 * again + 0.3 * moving + 0.3 * one.standing
+    weight += 0.3 * (judged.most("change", "settled", "event", "health", "plan") >= 0.5)
+    return weight - 0.3 * one.persona - 0.3 * (len(ideas) < 2)
+
+
+def _chosen(weighed: Sequence[_Weighed], *, most: int) -> list[_Weighed]:
+    kept: list[_Weighed] = []
+    for one in sorted(weighed, key=lambda each: (-each.weight, each.place)):
+        if one.weight <= 0 or len(kept) == most:
+            break
+        if not any(len(one.ideas & other.ideas) > 0.6 * min(len(one.ideas), len(other.ideas)) for other in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda one: one.place)
+
+
+def _told(clause: Clause, scene: Scene) -> SentenceNote:
+    who = clause.line.speaker or (scene.persona if clause.persona else scene.user)
+    quotes = [Quote(turn=clause.line.turn.id, words=clause.words)]
+    said = f"{who} said “{clause.words}”"
+    if clause.question and clause.asker is not None and len(clause.words) < 60:
+        quotes.insert(0, Quote(turn=clause.asker.turn.id, words=clause.question))
+        said = f"Asked “{clause.question}”, {who} said “{clause.words}”"
+    at = clause.line.turn.at.astimezone(ZoneInfo(scene.zone))
+    meant = [day(time, at) for time in days(clause.words, at, scene.zone, tense=tense_of(clause))]
+    dated = f" ({', '.join(dict.fromkeys(meant))})" if meant else ""
+    return SentenceNote(text=f"{said}{dated}.", quotes=tuple(quotes))
+
+
+def _through_the_day(sitting: Sitting, summary: tuple[SentenceNote, ...]) -> tuple[SentenceNote, ...]:
+    """The day so far and what this session adds."""
+    earlier = [_carried(one) for one in sitting.day.sentences] if sitting.day is not None else []
+    return tuple([*(note for note in earlier if all(note.text != new.text for new in summary)), *summary][-DAY:])
+
+
+def _lane(
+    best: Sequence[_Weighed], opened: Sequence[LoopNote], scene: Scene
+) -> dict[LaneSection, tuple[SentenceNote, ...]]:
+    """What is new in each section, every sentence in one of them."""
+    pending = {quote.turn for note in opened if note.op == "open" for quote in note.quotes}
+    sections: dict[LaneSection, list[SentenceNote]] = {}
+    for one in best:
+        clause = one.clause
+        section: LaneSection = "facts"
+        if _DECISION.search(clause.words):
+            section = "decisions"
+        elif clause.line.turn.id in pending:
+            section = "pending"
+        elif clause.judged.most("settled", "missed", "dropped") >= 0.5:
+            section = "outcomes"
+        elif clause.judged.most("plan", "promise") >= 0.5:
+            section = "goals"
+        sections.setdefault(section, []).append(_told(clause, scene))
+    return {name: tuple(notes) for name, notes in sections.items()}
+
+
+def _tone(lines: Sequence[Line]) -> str:
+    """A mood that the user's own words name, if they name only one."""
+    said = "\n".join(line.text for line in lines if line.turn.role == "user")
+    found = [mood for mood, pattern in _MOODS.items() if pattern.search(said)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _outcome(lines: Sequence[Line]) -> Outcome | None:
+    own = [line.text for line in lines if line.turn.role == "user"]
+    if any(_WORKED.search(text) for text in own):
+        return "SUCCESS"
+    return "INTERRUPTED" if own and _LEAVES.search(own[-1]) else None
+
+
+def _topics(found: Sequence[Clause]) -> tuple[str, ...]:
+    """The words that came up most, as they were said."""
+    words: Counter[str] = Counter()
+    shown: dict[str, str] = {}
+    for one in found:
+        ideas = content(one.words)
+        for word in dict.fromkeys(re.findall(r"[^\W\d_][\w'’-]{3,}", one.words)):
+            for idea in content(word) & ideas:
+                words[idea] += 1
+                shown.setdefault(idea, word.lower())
+    return tuple(shown[idea] for idea, count in words.most_common(3) if count > 1)

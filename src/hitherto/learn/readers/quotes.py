@@ -1,0 +1,208 @@
+"""Notes that are quotes: a memory is what was said, with who said it and when, and the day that its words mean.
+
+Nothing is reworded, so nothing can be said wrongly. A fact is typed only where an expression is sure of it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from hitherto.learn.notes import FactKind, FactNote, Scene
+from hitherto.learn.readers.clauses import TABLE, Clause
+from hitherto.learn.readers.mentions import Mentions
+from hitherto.text.time.grammar import Tense
+from hitherto.text.time.spans import TimeRange, ranges
+from hitherto.types import Memory, Quote
+
+__all__ = ["day", "days", "facts", "quoted", "tense_of"]
+
+_TYPED: Final = {name: tuple(TABLE.compiled(one) for one in many) for name, many in TABLE.content["typed"].items()}
+_DANGER: Final = TABLE.compiled(TABLE.content["danger"]["any"])
+_PRONOUN, _YES, _OFFER, _GREETING, _PLAN, _HABIT, _FUTURE = map(
+    TABLE.pattern, ("pronoun", "yes", "offer", "greeting", "plan", "habit", "promise")
+)
+_REPEATS: Final = TABLE.pattern("repeats")
+_NO_DATE: Final = TABLE.pattern("no_date")
+_WEEKDAY: Final = re.compile(r"\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
+_EXACT: Final = re.compile(r"\d|\b(?:next|last|this)\b", re.IGNORECASE)
+_DONE: Final = TABLE.pattern("past")
+_CLOCK: Final = re.compile(r"^(?:at )?\d{1,2}(?::\d\d)?\s?(?:am|pm)?$", re.IGNORECASE)
+_LIGHT: Final = frozenset(
+    ["it", "this", "that", "them", "there", "here", "so", "too", "ok", "now", "thing", "stuff", "one"]
+)
+WORDS: Final = 3
+"""Fewer words say nothing by themselves, unless they answer a question or type a fact."""
+WORTH: Final = 0.5
+PERSONA_WORTH: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Typed:
+    attribute: str
+    value: str
+
+
+def facts(found: Sequence[Clause], scene: Scene, mentions: Mentions, known: Sequence[Memory]) -> list[FactNote]:
+    """The clauses that are worth a note, each as one. What a known memory quotes already is said again."""
+    notes: list[FactNote] = []
+    said: set[str] = set()
+    quoted_before = {quote.words: memory.id for memory in known for quote in memory.quotes}
+    for place, clause in enumerate(found):
+        typed = None if clause.persona or clause.unmeant or clause.asks else _typed(clause.words)
+        if not (_worth(clause) or typed) or clause.words in said:
+            continue
+        said.add(clause.words)
+        note = _note(clause, _earlier(found, place), scene=scene, mentions=mentions, typed=typed)
+        if note is not None:
+            ref = quoted_before.get(clause.words)
+            notes.append(replace(note, op="same", ref=ref) if ref else note)
+    return notes
+
+
+def _worth(clause: Clause) -> bool:
+    if clause.asks or clause.unmeant or _GREETING.match(clause.words):
+        return False
+    if clause.persona:
+        return clause.of_persona_itself and clause.judged.worth >= PERSONA_WORTH and not _FUTURE.search(clause.words)
+    if clause.standing or (clause.judged.worth > 0.2 and _DANGER.search(clause.words)):
+        return True
+    if clause.question and _OFFER.search(clause.question) and _YES.match(clause.words):
+        return False
+    if len(clause.words.split()) < WORDS and not clause.question and clause.words.isascii():
+        return False
+    return clause.judged.worth >= WORTH and not clause.judged.is_("secret", 0.8)
+
+
+def _earlier(found: Sequence[Clause], place: int) -> Clause | None:
+    """The same speaker's clause before this one, or what the other side said."""
+    return found[place - 1] if place else None
+
+
+def _note(
+    clause: Clause, earlier: Clause | None, *, scene: Scene, mentions: Mentions, typed: _Typed | None
+) -> FactNote | None:
+    words = typed_words(clause.words, typed)
+    names = mentions.within(f"{clause.question} {words}")
+    of: tuple[str, ...] = ()
+    if not names and _PRONOUN.match(words) and not clause.question:
+        of = mentions.within(earlier.words)[-1:] if earlier is not None else ()
+        if not of and (len(words.split()) < 6 or clause.judged.worth < 0.75):
+            return None
+    subject = clause.line.speaker or (scene.persona if clause.persona else scene.user)
+    plainly = not (names or of or clause.persona or scene.speakers)
+    about = () if plainly else tuple(dict.fromkeys((subject, *names, *of)))
+    times = days(words, clause.line.turn.at, scene.zone, tense=tense_of(clause))
+    quotes = [Quote(turn=clause.line.turn.id, words=words)]
+    if clause.question and clause.asker is not None:
+        quotes.insert(0, Quote(turn=clause.asker.turn.id, words=clause.question))
+    danger = _DANGER.search(words) is not None and not clause.persona
+    ahead = any(time.end > clause.line.turn.at for time in times)
+    passing = ahead and not (danger or clause.standing or typed or _REPEATS.search(words))
+    return FactNote(
+        text=quoted(clause, words, scene=scene, of=of[:1], times=times),
+        about=about,
+        subject="persona" if clause.persona else "user",
+        kind=_kind(clause, passing=passing),
+        importance=3 if danger or typed or clause.standing else 2 if clause.judged.must >= 0.5 else 1,
+        private=clause.confided,
+        standing=danger or clause.standing,
+        quotes=tuple(quotes),
+        valid_to=_until(times, clause.line.turn.at) if passing else None,
+        attribute=typed.attribute if typed else "",
+        value=typed.value if typed else "",
+        sure=typed is not None,
+    )
+
+
+def _until(times: Sequence[TimeRange], at: datetime) -> datetime | None:
+    """A plan is news until its last day is over; from then on it is only what was planned."""
+    end = max(time.end for time in times)
+    return end + timedelta(hours=6) if end > at else None
+
+
+def _kind(clause: Clause, *, passing: bool) -> FactKind:
+    if passing or clause.judged.is_("event"):
+        return "event"
+    if clause.judged.is_("taste"):
+        return "preference"
+    if clause.judged.is_("habit") and _HABIT.search(clause.words):
+        return "habit"
+    return "fact"
+
+
+def _typed(words: str) -> _Typed | None:
+    """The one typed fact of a clause, where an expression is sure of it."""
+    for attribute, patterns in _TYPED.items():
+        for pattern in patterns:
+            found = pattern.search(words)
+            if found is not None:
+                value = re.split(
+                    r"\s(?:and|but|with|since|because|n|y|und|et|e|con|mit|avec|com)\s|\s[-–—]\s", found["x"]
+                )[0]
+                value = value.strip(" .,'’\"")
+                if len(value) > 1 and value.casefold() not in _LIGHT:
+                    return _Typed(attribute=attribute, value=value)
+    return None
+
+
+def typed_words(words: str, typed: _Typed | None) -> str:
+    """A typed fact is quoted with its own sentence alone, because it may end while what stood beside it goes on."""
+    if typed is None:
+        return words
+    pieces = re.split(r"(?<=[.!?;])\s+", words)
+    return next((piece for piece in pieces if typed.value in piece and _typed(piece) == typed), words)
+
+
+def quoted(clause: Clause, words: str, *, scene: Scene, of: Sequence[str] = (), times: Sequence[TimeRange] = ()) -> str:
+    """What was said, with who and when: `Dani (14 April): “cashews put me in hospital once”`."""
+    at = clause.line.turn.at.astimezone(ZoneInfo(scene.zone))
+    who = clause.line.speaker or (scene.persona if clause.persona else scene.user)
+    said = f"{who} ({at.day} {at:%B})"
+    if clause.question:
+        said += f", asked “{_short(clause.question)}”"
+    if of:
+        said += f", of {of[0]}"
+    meant = [day(time, at) for time in times]
+    return f"{said}: “{words.strip()}”" + (f" ({', '.join(dict.fromkeys(meant))})" if meant else "")
+
+
+def _short(question: str) -> str:
+    return question.strip().replace("“", "'").replace("”", "'")
+
+
+def day(time: TimeRange, at: datetime) -> str:
+    """A day as people write it, with its year where that is another."""
+    start = time.start.astimezone(at.tzinfo)
+    shown = f"{start:%A} {start.day} {start:%B}"
+    return shown if start.year == at.year else f"{shown} {start.year}"
+
+
+def days(words: str, at: datetime, zone: str, *, tense: Tense | None) -> list[TimeRange]:
+    """The days that words mean beside the one on which they were said, at most two. A bare weekday counts only where the
+    words say whether it lies ahead or behind."""
+    here = at.astimezone(ZoneInfo(zone)).date()
+    found: list[TimeRange] = []
+    if _REPEATS.search(words):
+        return found
+    for time in ranges(_NO_DATE.sub(" ", words), now=at, zone=zone, tense=tense):
+        until = time.kind == "range" and time.start.year < 1001
+        meant = TimeRange(time.end - timedelta(seconds=1), time.end, time.text, "day") if until else time
+        exact = meant.kind in ("day", "moment") and not _CLOCK.match(time.text.strip())
+        if not exact or (tense is None and _WEEKDAY.search(time.text) and not _EXACT.search(time.text)):
+            continue
+        if abs((meant.start - at).days) < 366 and meant.start.astimezone(ZoneInfo(zone)).date() != here:
+            found.append(meant)
+    return found[:2]
+
+
+def tense_of(clause: Clause) -> Tense | None:
+    """Whether its days lie ahead or behind, where the clause says so."""
+    ahead = _FUTURE.search(clause.words) is not None or _PLAN.search(clause.words) is not None
+    behind = _DONE.search(clause.words) is not None
+    if ahead == behind:
+        leaning = clause.judged.most("plan", "promise", "remind") - clause.judged.most("settled", "missed", "event")
+        return "future" if leaning > 0.15 else "past" if leaning < -0.25 and not ahead else None
+    return "future" if ahead else "past"
