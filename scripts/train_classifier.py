@@ -121,7 +121,7 @@ def best_cut(raw: NDArray[np.float32], wanted: NDArray[np.bool_], *, even: bool)
     """The score above which saying yes is right most often (a false yes costs a little more), or for a rare kind has the best balance of precision and recall."""
     order = np.argsort(-raw)
     right, said = np.cumsum(wanted[order]), np.arange(1, len(raw) + 1)
-    gain = 1.6 * right - said if even else 2 * right / (said + wanted.sum())
+    gain = 1.75 * right - said if even else 2 * right / (said + wanted.sum())
     return float(raw[order[int(gain.argmax())]])
 
 

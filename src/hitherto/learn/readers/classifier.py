@@ -56,7 +56,7 @@ Kind = Literal[
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 WEIGHTS: Final = Path(__file__).with_name("classifier.npz")
-VERSION: Final = "f39345a008030c075c409e5626caeec2df604fa03f6a8ce7a195f156043b621a"
+VERSION: Final = "73b7fb9bac2e72d3061546c39e974d54e668468db1a9aa11e66da79805ff2b48"
 """The SHA-256 of the weights' file."""
 BUCKETS: Final = 8_192
 SIZES: Final = (2, 3, 4, 5)

@@ -16,7 +16,7 @@ from hitherto.safety.quarantine import quarantine
 from hitherto.safety.secrets import find_secrets, redact
 from hitherto.text.patterns import PatternTable
 
-__all__ = ["TABLE", "Clause", "asked", "clauses", "sentences"]
+__all__ = ["TABLE", "Clause", "asked", "clauses", "sentences", "tells"]
 
 TABLE: Final = PatternTable.read("hitherto.learn.readers", "rules.toml")
 SHORT: Final = 180
@@ -110,6 +110,11 @@ def _spoken(sentence: str) -> list[str]:
         else:
             parts.append(piece)
     return [part for part in parts if part in sentence]
+
+
+def tells(text: str) -> bool:
+    """Whether somebody speaks of themselves in as much as a short sentence, or names a number."""
+    return (len(text.split()) >= 3 and _OWN.search(text) is not None) or any(letter.isdigit() for letter in text)
 
 
 def asked(line: Line) -> str:

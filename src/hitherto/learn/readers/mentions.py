@@ -183,9 +183,8 @@ def _believable(found: re.Match[str]) -> bool:
     if name.casefold().endswith(("ed", "ing", "ly")) or name.casefold() in _NOT_NAMES:
         return False
     ends = re.match(r"\s*(?:[,.!?;()\"“]|$|-)", after) is not None
-    return (
-        ends or _ACTS.match(after) is not None or _ROLE.match(after) is not None or found.start("n") < found.start("r")
-    )
+    goes_on = any(pattern.match(after) for pattern in (_ACTS, _STATES, _ROLE))
+    return ends or goes_on or found.start("n") < found.start("r")
 
 
 def _kind(relation: str) -> EntityType:

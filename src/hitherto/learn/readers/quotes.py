@@ -28,7 +28,7 @@ _REPEATS: Final = TABLE.pattern("repeats")
 _NO_DATE: Final = TABLE.pattern("no_date")
 _WEEKDAY: Final = re.compile(r"\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
 _EXACT: Final = re.compile(r"\d|\b(?:next|last|this)\b", re.IGNORECASE)
-_DONE: Final = TABLE.pattern("past")
+_DONE, _PLAINLY = TABLE.pattern("past"), TABLE.pattern("plainly")
 _CLOCK: Final = re.compile(r"^(?:at )?\d{1,2}(?::\d\d)?\s?(?:am|pm)?$", re.IGNORECASE)
 _LIGHT: Final = frozenset(
     ["it", "this", "that", "them", "there", "here", "so", "too", "ok", "now", "thing", "stuff", "one"]
@@ -73,7 +73,8 @@ def _worth(clause: Clause) -> bool:
         return False
     if len(clause.words.split()) < WORDS and not clause.question and clause.words.isascii():
         return False
-    return clause.judged.worth >= WORTH and not clause.judged.is_("secret", 0.8)
+    least = WORTH / 2 if _PLAINLY.search(clause.words) else WORTH
+    return clause.judged.worth >= least and not clause.judged.is_("secret", 0.8)
 
 
 def _earlier(found: Sequence[Clause], place: int) -> Clause | None:

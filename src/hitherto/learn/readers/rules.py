@@ -10,7 +10,7 @@ from hitherto.learn.notes import Line, LoopNote, Method, Passage, Reading, Sente
 from hitherto.learn.readers import classifier as judge
 from hitherto.learn.readers import extracts, loose_ends, mentions, quotes
 from hitherto.learn.readers.classifier import classifier
-from hitherto.learn.readers.clauses import Clause, clauses
+from hitherto.learn.readers.clauses import Clause, clauses, tells
 
 __all__ = ["RuleReader"]
 
@@ -47,8 +47,9 @@ class RuleReader:
         return extracts.closed(sitting, found, loose_ends.loops(found, sitting.loops, scene=sitting.scene))
 
     def small_talk(self, lines: Sequence[Line]) -> bool:
-        """Whether nothing in these lines is worth a reading."""
-        seen = [
-            judge.Line(text=line.text, persona=line.turn.role == "assistant") for line in lines if line.text.strip()
-        ]
+        """Whether nothing in these lines is worth a reading. What somebody says of themselves in a sentence may be."""
+        said = [line for line in lines if line.text.strip()]
+        if any(line.turn.role == "user" and tells(line.text) for line in said):
+            return False
+        seen = [judge.Line(text=line.text, persona=line.turn.role == "assistant") for line in said]
         return all(one.worth < IDLE for one in classifier().judge(seen))
