@@ -11,12 +11,19 @@ from hitherto.testing import START, FakeClock
 from tests.engine.talking import Talk
 
 
+def words(memory: Memory) -> str:
+    """What was said, without its full stop."""
+    return memory.quotes[-1].words.rstrip(".!")
+
+
 async def texts(memory: Hitherto, *, status: str | None = "ACTIVE", persona: str | None = None) -> list[str]:
-    return sorted(m.text for m in await memory.memories(user="ana", status=status, persona=persona))
+    return sorted(map(words, await memory.memories(user="ana", status=status, persona=persona)))
 
 
-async def by_text(memory: Hitherto, text: str) -> Memory:
-    [found] = [m for m in await memory.memories(user="ana", status=None) if m.text == text]
+async def by_text(memory: Hitherto, said: str) -> Memory:
+    [found] = [
+        m for m in await memory.memories(user="ana", status=None) if words(m) == said and m.source != "curated_fold"
+    ]
     return found
 
 
@@ -26,20 +33,13 @@ async def test_facts_people_and_projects(memory: Hitherto, talk: Talk) -> None:
         "I work at Acme Corp. My cofounder John Doe handles the backend. I'm working on a dashboard redesign."
     )
     await talk.settle()
-    john = await by_text(memory, "John Doe is the user's cofounder")
-    assert (john.type, john.key, john.entity_label) == (
-        "PEOPLE",
-        "people|person|john_doe|relationship|relation_cofounder",
-        "John Doe",
-    )
-    assert (john.fact_type, john.entity_type, john.importance, john.source) == (
-        "relationship", "person", 2, "shadow_extraction",
-    )  # fmt: skip
+    john = await by_text(memory, "My cofounder John Doe handles the backend. I'm working on a dashboard redesign")
+    assert (john.fact_type, john.source) == ("fact", "shadow_extraction")
     assert (john.sources, john.status, 0 < john.confidence <= 1) == ((turn,), "ACTIVE", True)
-    project = await by_text(memory, "Working on a dashboard redesign")
-    assert project.type == "PROJECT"
-    assert "project:a_dashboard_redesign" in project.entities
-    assert {m.type for m in await memory.memories(user="ana")} == {"PROFILE", "PEOPLE", "PROJECT"}
+    assert {"person:user", "person:john_doe"} <= set(john.entities)
+    work = await by_text(memory, "I work at Acme Corp")
+    assert (work.type, work.attribute, work.value, work.importance) == ("PROFILE", "employer", "Acme Corp", 2)
+    assert work.key == "profile|person|user|fact|employer"
     labels = {entity.key: entity.label for entity in await memory.entities(user="ana")}
     assert labels["person:john_doe"] == "John Doe"
 
@@ -50,7 +50,7 @@ async def test_the_same_said_again_reinforces_and_grows_in_importance(memory: Hi
         await talk.user_says("I love jazz.")
         await talk.settle()
     [jazz] = await memory.memories(user="ana")
-    assert (jazz.text, jazz.mentions, len(jazz.sources)) == ("Likes jazz", 3, 3)
+    assert (words(jazz), jazz.mentions, len(jazz.sources)) == ("I love jazz", 3, 3)
     assert jazz.importance == 2
     for _ in range(7):
         await talk.user_says("I love jazz.")
@@ -67,24 +67,23 @@ async def test_a_move_ends_the_old_home_and_keeps_it(memory: Hitherto, clock: Fa
     moved = clock()
     await talk.user_says("I moved to Denver last week!")
     await talk.settle()
-    old, new = await by_text(memory, "Lives in Austin"), await by_text(memory, "Lives in Denver")
+    old, new = await by_text(memory, "I live in Austin"), await by_text(memory, "I moved to Denver last week")
     assert (old.status, old.valid_to, new.valid_from, new.valid_to) == ("ACTIVE", moved, moved, None)
     context = await memory.context(user="ana", persona="coach", message="where do I live?")
-    assert ") Lives in Denver" in context.system
-    assert "Lives in Austin" not in context.system
-    assert [m.valid_to for m in await memory.memories(user="ana", entity="place:austin")] == [moved]
+    assert "“I moved to Denver last week!”" in context.system
+    assert "(2 March): “I live in Austin.”" not in context.system
 
 
 @pytest.mark.req("R2.12")
 @pytest.mark.parametrize(
     ("first", "later", "stays"),
     [
-        ("I love hiking.", "I love swimming too.", "Likes hiking"),
-        ("I speak German.", "I speak French.", "Speaks German"),
-        ("I'm allergic to peanuts.", "I'm allergic to cats.", "Is allergic to peanuts"),
-        ("My sister Maria is a painter.", "My sister Julia is a nurse.", "Maria is the user's sister"),
-        ("I live in Austin.", "I visited Denver last week.", "Lives in Austin"),
-        ("I work at Acme.", "I stopped working on the Acme logo.", "Works at Acme"),
+        ("I love hiking.", "I love swimming too.", "I love hiking"),
+        ("I speak German.", "I speak French.", "I speak German"),
+        ("I'm allergic to peanuts.", "I'm allergic to cats.", "I'm allergic to peanuts"),
+        ("My sister Maria is a painter.", "My sister Julia is a nurse.", "My sister Maria is a painter"),
+        ("I live in Austin.", "I visited Denver last week.", "I live in Austin"),
+        ("I work at Acme.", "I stopped working on the Acme logo.", "I work at Acme"),
     ],
 )
 async def test_a_fact_that_is_still_true_is_never_ended(
@@ -103,19 +102,19 @@ async def test_an_end_that_is_said_ends_it(memory: Hitherto, talk: Talk) -> None
     await talk.settle()
     await talk.user_says("I quit my job at Acme.", "I'm no longer vegan.")
     await talk.settle()
-    assert (await by_text(memory, "Works at Acme")).valid_to is not None
-    assert (await by_text(memory, "Is vegan")).valid_to is not None
+    assert (await by_text(memory, "I work at Acme")).valid_to is not None
+    assert (await by_text(memory, "I'm vegan")).valid_to is not None
 
 
 @pytest.mark.req("R3.3", "R3.12")
 async def test_a_pinned_memory_is_never_ended(memory: Hitherto, talk: Talk) -> None:
     await talk.user_says("I live in Austin.")
     await talk.settle()
-    await memory.update((await by_text(memory, "Lives in Austin")).id, user="ana", pinned=True)
+    await memory.update((await by_text(memory, "I live in Austin")).id, user="ana", pinned=True)
     await talk.user_says("I live in Denver.")
     await talk.settle()
-    assert (await by_text(memory, "Lives in Austin")).valid_to is None
-    assert "Lives in Denver" in await texts(memory)
+    assert (await by_text(memory, "I live in Austin")).valid_to is None
+    assert "I live in Denver" in await texts(memory)
 
 
 @pytest.mark.req("R2.12")
@@ -133,7 +132,7 @@ async def test_a_secret_becomes_neither_memory_nor_summary(memory: Hitherto, clo
     clock.tick(minutes=31)
     await talk.settle()
     found = [*await memory.memories(user="ana", status=None), *await memory.summaries(user="ana")]
-    assert "Lives in Austin" in [record.text for record in found]
+    assert [record for record in found if "“I live in Austin.”" in record.text]
     assert [record for record in found if canary in repr(record)] == []
     assert (await memory.audit(user="ana")).secret.count == 0
 
@@ -168,7 +167,7 @@ async def test_what_is_told_in_confidence_stays_with_the_persona(memory: Hithert
     await talk.user_says("Just between us: I'm allergic to my own cat's food. Don't tell anyone.")
     await talk.to(persona="nikita").user_says("I live in Austin.")
     await talk.settle()
-    assert await texts(memory, persona="nikita") == ["Lives in Austin"]
+    assert await texts(memory, persona="nikita") == ["I live in Austin"]
     assert len(await texts(memory, persona="coach")) == 2
 
 
@@ -178,9 +177,12 @@ async def test_what_the_persona_lives_through_is_its_own(memory: Hitherto, talk:
     await talk.settle()
     [event] = await memory.memories(user="ana")
     assert (event.subject, event.persona, event.category) == ("persona", "nikita", "EVENT")
-    assert event.text == "I went to a gallery in Soho (2026-03-01)"
+    assert event.text == "Nikita (2 March): “Yesterday I went to a gallery in Soho.” (Sunday 1 March)"
     context = await memory.context(user="ana", persona="nikita", message="how was the gallery?", recipe="companion")
-    assert "Nikita events:\n- I went to a gallery in Soho (2026-03-01)" in context.system
+    assert (
+        "Nikita events:\n- Nikita (2 March): “Yesterday I went to a gallery in Soho.” (Sunday 1 March)"
+        in context.system
+    )
     assert "Soho" not in (await memory.context(user="ana", persona="coach", message="how was the gallery?")).system
 
 
@@ -193,7 +195,7 @@ async def test_outcome_extract_embed_available(memory: Hitherto, clock: FakeCloc
     await talk.settle()
     [episode] = await memory.episodes(user="ana")
     assert (episode.outcome, episode.persona) == ("SUCCESS", "coach")
-    assert "cable" in episode.topics
+    assert "printer" in episode.topics
     assert episode.session
     hits = await memory.search(user="ana", query="printer cable problem", kinds=["episode"])
     assert [hit.id for hit in hits] == [episode.id]
@@ -205,14 +207,14 @@ async def test_what_nobody_mentions_fades_but_not_what_is_pinned(
 ) -> None:
     await talk.user_says("I work at Acme.", "I'm married.")
     await talk.settle()
-    await memory.update((await by_text(memory, "Is married")).id, user="ana", pinned=True)
+    await memory.update((await by_text(memory, "I'm married")).id, user="ana", pinned=True)
     for _ in range(3):
         clock.tick(days=100)
         await talk.user_says("Hello again!")
         clock.tick(days=2)
         await talk.settle()
-    assert (await by_text(memory, "Works at Acme")).importance == 0
-    assert (await by_text(memory, "Is married")).importance == 3
+    assert (await by_text(memory, "I work at Acme")).importance == 0
+    assert (await by_text(memory, "I'm married")).importance == 3
 
 
 @pytest.mark.req("R2.14", "R3.13")
@@ -220,7 +222,7 @@ async def test_importance_grows_with_each_telling_and_fades_step_by_step_without
     memory: Hitherto, clock: FakeClock, talk: Talk
 ) -> None:
     """One fact said again and again, one said once: the first grows and keeps, the second loses a step each quarter."""
-    once, often, told = "Works at Acme", "Likes jazz", "I love jazz."
+    once, often, told = "I work at Acme", "I love jazz", "I love jazz."
     await talk.user_says("I work at Acme.")
     grown: list[tuple[int, int]] = []
     for _ in range(10):
@@ -252,14 +254,16 @@ async def test_the_curator_folds_and_a_fold_comes_apart_when_a_fact_changes(
     clock.tick(days=2)
     await talk.settle()
     [fold] = await memory.memories(user="ana")
-    assert (fold.text, fold.source) == ("Likes jazz. Likes tea. Likes hiking.", "curated_fold")
+    assert fold.source == "curated_fold"
+    assert fold.text == " ".join(f"The user (2 March): “I love {what}.”" for what in ("jazz", "tea", "hiking"))
     assert len(fold.sources) == 3
     archived = await memory.memories(user="ana", status="ARCHIVED")
-    assert {m.text for m in archived} == {"Likes jazz", "Likes tea", "Likes hiking"}
+    assert {words(m) for m in archived} == {"I love jazz", "I love tea", "I love hiking"}
     await talk.user_says("I can't stand jazz.")
     await talk.settle()
-    assert "Likes tea. Likes hiking." in await texts(memory)
-    jazz = await by_text(memory, "Likes jazz")
+    [fold] = [m for m in await memory.memories(user="ana") if m.source == "curated_fold"]
+    assert fold.text == " ".join(f"The user (2 March): “I love {what}.”" for what in ("tea", "hiking"))
+    jazz = await by_text(memory, "I love jazz")
     assert jazz.valid_to is not None
     assert (await memory.audit(user="ana")).unsupported.count == 0
 
@@ -273,17 +277,17 @@ async def test_the_superseded_is_archived_in_time(memory: Hitherto, clock: FakeC
     await talk.settle()
     clock.tick(days=2)
     await talk.settle()
-    assert (await by_text(memory, "Lives in Austin")).status == "ARCHIVED"
+    assert (await by_text(memory, "I live in Austin")).status == "ARCHIVED"
     assert (await memory.progress(user="ana", persona="coach")).curator.memory_count > 0
 
 
 async def test_a_revised_turn_takes_back_what_it_had_stated(memory: Hitherto, talk: Talk) -> None:
     [turn] = await talk.user_says("I live in Austin and I need to call the bank.")
     await talk.settle()
-    assert await texts(memory) == ["Lives in Austin"]
+    assert await texts(memory) == ["I live in Austin and I need to call the bank"]
     await memory.revise(user="ana", turn=turn, text="I live in Boston.")
     await talk.settle()
-    assert await texts(memory) == ["Lives in Boston"]
+    assert await texts(memory) == ["I live in Boston"]
     assert await memory.loops(user="ana") == []
 
 
@@ -294,8 +298,8 @@ async def test_a_revised_turn_keeps_what_it_still_states(memory: Hitherto, talk:
     await memory.update(loop.id, user="ana", status="done")
     await memory.revise(user="ana", turn=turn, text="I live in Rome. I love hiking. I need to call the bank.")
     await talk.settle()
-    assert await texts(memory) == ["Likes hiking", "Lives in Rome"]
-    assert (await by_text(memory, "Lives in Rome")).version == 1
+    assert await texts(memory) == ["I live in Rome", "I love hiking"]
+    assert (await by_text(memory, "I live in Rome")).version == 1
     assert await memory.loops(user="ana") == [], "what was done stays done"
 
 
@@ -305,7 +309,7 @@ async def test_what_a_revision_took_back_can_be_stated_again(memory: Hitherto, t
     for place in ("Paris", "Rome", "Paris", "Rome"):
         await memory.revise(user="ana", turn=turn, text=f"I live in {place}.")
         await talk.settle()
-        assert await texts(memory) == [f"Lives in {place}"]
+        assert await texts(memory) == [f"I live in {place}"]
 
 
 async def test_a_turn_that_is_read_again_after_forgetting_leaves_alone_what_it_made(
@@ -317,7 +321,7 @@ async def test_a_turn_that_is_read_again_after_forgetting_leaves_alone_what_it_m
     await memory.update(loop.id, user="ana", status="done")
     await memory.forget(user="ana", turn=first)
     await talk.settle()
-    assert await texts(memory) == ["Likes hiking"]
+    assert await texts(memory) == ["I love hiking"]
     [done] = await memory.loops(user="ana", status=None)
     assert (done.id, done.status) == (loop.id, "done")
 
@@ -352,7 +356,7 @@ async def test_a_user_who_was_loaded_goes_on_learning(
     assert await _learnt(memory, "bo") == await _learnt(memory, "ana")
     await replace(talk, user="bo").user_says("I work at Acme.")
     await replace(talk, user="bo").settle()
-    assert "Works at Acme" in [m.text for m in await memory.memories(user="bo")]
+    assert "I work at Acme" in [words(m) for m in await memory.memories(user="bo")]
 
 
 async def test_a_user_who_writes_every_day_is_curated_too(memory: Hitherto, clock: FakeClock, talk: Talk) -> None:
@@ -360,17 +364,19 @@ async def test_a_user_who_writes_every_day_is_curated_too(memory: Hitherto, cloc
         await talk.user_says(text)
         clock.tick(hours=12)
         await talk.settle()
-    assert await texts(memory) == ["Likes jazz. Likes tea. Likes hiking."]
+    [fold] = await memory.memories(user="ana")
+    assert fold.source == "curated_fold"
 
 
 async def test_facts_that_came_out_of_a_fold_are_folded_again(memory: Hitherto, clock: FakeClock, talk: Talk) -> None:
     for _ in range(2):
         await talk.user_says("I love jazz.", "I love tea.", "I love hiking.")
         await talk.settle()
-        assert "Likes jazz" in await texts(memory)
+        assert "I love jazz" in await texts(memory)
         clock.tick(days=2)
         await talk.settle()
-        assert await texts(memory) == ["Likes jazz. Likes tea. Likes hiking."]
+        [fold] = await memory.memories(user="ana")
+        assert fold.source == "curated_fold"
 
 
 @pytest.mark.req("R1.3", "R0.5")
@@ -380,14 +386,14 @@ async def test_loops_open_surface_and_close(memory: Hitherto, clock: FakeClock, 
     clock.tick(minutes=31)
     await talk.settle()
     loops = {loop.text: loop for loop in await memory.loops(user="ana", persona="coach")}
-    walk = loops["go for a walk tomorrow morning [2026-03-03]"]
+    walk = loops["I need to go for a walk tomorrow morning"]
     assert walk.due == START.replace(hour=8) + timedelta(days=1)
     assert {thought.text for thought in await memory.thoughts(user="ana", persona="coach")} >= {
         "They were going to go for a walk on 2026-03-03. I want to hear how it went.",
         "I said I would ask them about the exam on Friday.",
     }
     clock.tick(days=1)
-    await talk.user_says("Took a long stroll by the lake, it was lovely.")
+    await talk.user_says("Went for the walk by the lake, it was lovely.")
     await talk.settle()
     [closed] = [loop for loop in await memory.loops(user="ana", status=None) if loop.id == walk.id]
     assert closed.status == "done"

@@ -34,6 +34,7 @@ NEAR: Final = 0.75
 _JEST: Final = re.compile(
     r"\b(?:jk|j/k|lol jk|just kidding|kidding|joking|just joking|broma|scherz|spaß)\b|/s\b", re.IGNORECASE
 )
+_QUOTING: Final = re.compile(r"^[^“]{1,80}\([^)“]+\)[^“]*(?:“[^”]*”)?: “(?P<words>.+)”(?: \([^)]*\))?$", re.DOTALL)
 _SINGLE: Final = frozenset(
     ("name", "home", "employer", "occupation", "age", "birthday", "status", "email", "phone", "diet")
 )
@@ -253,9 +254,16 @@ def _says_the_same(memory: Memory, one: Noted) -> bool:
     note = one.note
     if note.attribute and note.value and memory.attribute == slug(note.attribute):
         return folded(memory.value) == folded(note.value) and _negated(memory.text) == _negated(note.text)
-    if _numbers(memory.text) != _numbers(one.note.text) or _negated(memory.text) != _negated(one.note.text):
-        return folded(memory.text) == folded(one.note.text)
-    return _overlap(memory.text, one.note.text) >= NEAR
+    old, new = _told(memory.text), _told(note.text)
+    if _numbers(old) != _numbers(new) or _negated(old) != _negated(new):
+        return folded(old) == folded(new)
+    return _overlap(old, new) >= NEAR
+
+
+def _told(text: str) -> str:
+    """What a quote says, without who said it and when."""
+    found = _QUOTING.match(text)
+    return found["words"] if found else text
 
 
 def _fuller(memory: Memory, one: Noted) -> bool:

@@ -75,7 +75,8 @@ def _pieces(group: Sequence[Memory]) -> list[list[Memory]]:
 
 
 def _said(memory: Memory) -> str:
-    return memory.text.rstrip(".") + "."
+    """As a sentence; a quote ends as it does."""
+    return memory.text if memory.text.endswith(("”", ")")) else memory.text.rstrip(".") + "."
 
 
 def _fold(group: Sequence[Memory], *, now: datetime) -> Memory:

@@ -32,6 +32,7 @@ _ABBREVIATED: Final = re.compile(
 )
 _FILLER: Final = re.compile(r"\s(?=(?:and uh|so uh|but uh|uh|um|okay so|and then|but then|so then)\s)", re.IGNORECASE)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$|\[[^\]]{0,80}\]", re.DOTALL | re.MULTILINE)
+_TYPES: Final = tuple(TABLE.compiled(one) for many in TABLE.content["typed"].values() for one in many)
 _TOKEN_ALONE: Final = re.compile(r"^\S*(?=\S*\d)(?=\S*[^\W\d_])\S{8,}$")
 _HALF: Final = re.compile(
     r"(?:,|;| -| –)\s|\s(?=(?:so|but|and|because|though|y|pero|porque|und|aber|weil|et|mais|e|mas|ma|però)\s)"
@@ -192,7 +193,10 @@ def _joined(parts: Sequence[Clause]) -> list[Clause]:
     return [*found, *_closed(run)]
 
 
-def _typed(part: Clause) -> bool:
+def _typed(part: Clause) -> bool | str:
+    """What must not stand in one clause with others: a request that lasts, a fact that may end by itself."""
+    if not part.persona and any(pattern.search(part.words) for pattern in _TYPES):
+        return part.words
     return part.standing
 
 

@@ -55,7 +55,7 @@ def closed(sitting: Sitting, found: Sequence[Clause], opened: Sequence[LoopNote]
         mattered=tuple(_told(one.clause, scene) for one in rest),
         tone=_tone(sitting.lines),
         outcome=_outcome(sitting.lines),
-        topics=_topics(found),
+        topics=_topics(sitting.lines),
         day=_through_the_day(sitting, summary),
         moments=tuple(_told(one.clause, scene) for one in moments[:MOMENTS]),
         lane=_lane(best, opened, scene),
@@ -140,6 +140,7 @@ def _chosen(weighed: Sequence[_Weighed], *, most: int) -> list[_Weighed]:
 def _told(clause: Clause, scene: Scene) -> SentenceNote:
     who = clause.line.speaker or (scene.persona if clause.persona else scene.user)
     quotes = [Quote(turn=clause.line.turn.id, words=clause.words)]
+    who = who[:1].upper() + who[1:]
     said = f"{who} said “{clause.words}”"
     if clause.question and clause.asker is not None and len(clause.words) < 60:
         quotes.insert(0, Quote(turn=clause.asker.turn.id, words=clause.question))
@@ -191,14 +192,13 @@ def _outcome(lines: Sequence[Line]) -> Outcome | None:
     return "INTERRUPTED" if own and _LEAVES.search(own[-1]) else None
 
 
-def _topics(found: Sequence[Clause]) -> tuple[str, ...]:
-    """The words that came up most, as they were said."""
-    words: Counter[str] = Counter()
+def _topics(lines: Sequence[Line]) -> tuple[str, ...]:
+    """The words that came up most, as they were said; of those that came up once, the first."""
+    counted: Counter[str] = Counter()
     shown: dict[str, str] = {}
-    for one in found:
-        ideas = content(one.words)
-        for word in dict.fromkeys(re.findall(r"[^\W\d_][\w'’-]{3,}", one.words)):
-            for idea in content(word) & ideas:
-                words[idea] += 1
+    for line in lines:
+        for word in dict.fromkeys(re.findall(r"[^\W\d_][\w'’-]{3,}", line.text)):
+            for idea in content(word):
+                counted[idea] += 1
                 shown.setdefault(idea, word.lower())
-    return tuple(shown[idea] for idea, count in words.most_common(3) if count > 1)
+    return tuple(shown[idea] for idea, _ in counted.most_common(3))

@@ -30,10 +30,14 @@ _AGREE: Final = TABLE.pattern("agreement")
 _STARTING: Final = TABLE.pattern("starting")
 _LEAD: Final = TABLE.pattern("lead")
 _LIGHT: Final = frozenset(stems(" ".join(TABLE.texts("words", "light"))))
+_DOING: Final = frozenset(stems(" ".join(TABLE.texts("words", "doing"))))
+"""What is done to things: of "call the bank" it is the bank that must come up."""
+_DUTY: Final = TABLE.pattern("duty")
 _NO_DATE: Final = TABLE.pattern("no_date")
 ALIKE: Final = 0.5
 """The cosine above which two lines that share a word speak of the same thing."""
 MOST: Final = 10
+AT_ONCE: Final = 2
 SHORTEST: Final = 3
 """With fewer telling words a loop is told with what was said before it."""
 LONGEST: Final = 160
@@ -78,7 +82,7 @@ def _alone(note: LoopNote, clause: Clause, earlier: Sequence[Clause]) -> LoopNot
     if before is None or clause.line.turn.at - before.line.turn.at > timedelta(minutes=10):
         return note
     text = _shortened(f"{before.words} … {note.text}")
-    return replace(note, text=text, quotes=(Quote(turn=before.line.turn.id, words=before.words), *note.quotes))
+    return replace(note, text=text, quotes=(*note.quotes, Quote(turn=before.line.turn.id, words=before.words)))
 
 
 def _named(note: LoopNote, clause: Clause) -> LoopNote:
@@ -112,11 +116,8 @@ def _opened(clause: Clause, *, scene: Scene) -> Iterable[LoopNote]:
         and clause.asker.turn.role == "assistant"
     ):
         yield from _accepted(clause, scene=scene)
-    for words in _sentences(clause):
-        note = _of(words, clause, scene=scene)
-        if note is not None:
-            yield note
-            return
+    found = (_of(words, clause, scene=scene) for words in _sentences(clause))
+    yield from [note for note in found if note is not None][:AT_ONCE]
 
 
 def _sentences(clause: Clause) -> list[str]:
@@ -134,6 +135,9 @@ def _of(words: str, clause: Clause, *, scene: Scene) -> LoopNote | None:
         return _note(words, clause, kind="promise", owner=other, at=at)
     if asks:
         return None
+    duty = _DUTY.search(words)
+    if duty is not None and duty.start() > 0:
+        words = words[duty.start("x") :]
     if _LATER.search(words):
         return _note(words, clause, kind="topic", owner=own, at=at)
     if _settles(words, clause) is not None and at is None:
@@ -165,7 +169,7 @@ def _promised(words: str, clause: Clause, at: datetime | None) -> LoopKind | Non
         return "habit"
     if promised and (at is not None or sure or clause.judged.is_("plan")):
         return "commitment"
-    if _FRICTION.search(words) and (at is not None or sure):
+    if _FRICTION.search(words) and (at is not None or sure or _DUTY.search(words)):
         return "commitment"
     return None
 
@@ -206,7 +210,8 @@ def _accepted(clause: Clause, *, scene: Scene) -> Iterable[LoopNote]:
 
 def _note(words: str, clause: Clause, *, kind: LoopKind, owner: Owner, at: datetime | None) -> LoopNote | None:
     """The words of a loop are those of its sentence; one that is too short to stand alone has the whole clause."""
-    shown = words if len(content(words)) >= 2 and not _PRONOUN.match(words) else clause.words
+    alone = len(content(words)) >= 2 or (at is not None and len(words.split()) > SHORTEST)
+    shown = words if alone and not _PRONOUN.match(words) else clause.words
     if not content(shown):
         return None
     quotes = [Quote(turn=clause.line.turn.id, words=shown)]
@@ -298,6 +303,8 @@ def _same(one: _Open, fresh: _Open) -> bool:
 def speaks_of(wanted: frozenset[str], said: frozenset[str], loop: str, text: str) -> int:
     """How strongly a text speaks of what is open: 0 not at all, 1 perhaps, 2 surely."""
     met = wanted & said
+    if wanted - _DOING:
+        met = met if met - _DOING else frozenset[str]()
     if not met:
         return 2 if _alike(loop, text) >= 0.72 else 0
     share = len(met) / len(wanted)

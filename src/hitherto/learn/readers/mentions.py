@@ -208,7 +208,9 @@ def _capitals(line: Line, mentions: Mentions, lower: Iterable[str]) -> None:
             mentions.add(name, _quote(line, found.start(), name), kind="place")
             continue
         acting = _ACTS.match(after) is not None or _ROLE.match(after) is not None
-        person = given or acting or (_WITH_BEFORE.search(text[: found.start()]) is not None and not place)
+        person = (
+            (given and not place) or acting or (_WITH_BEFORE.search(text[: found.start()]) is not None and not place)
+        )
         kind: EntityType = "place" if place and not person else "person"
         common = name.casefold() in lower and not given
         mentions.add(name, _quote(line, found.start(), name), kind=kind, sure=person and not common)

@@ -20,6 +20,10 @@ from hitherto.types import Memory, Quote
 __all__ = ["day", "days", "facts", "quoted", "tense_of"]
 
 _TYPED: Final = {name: tuple(TABLE.compiled(one) for one in many) for name, many in TABLE.content["typed"].items()}
+_ENDED: Final = {name: tuple(TABLE.compiled(one) for one in many) for name, many in TABLE.content["ended"].items()}
+_CONTRARY: Final = {"likes": "dislikes", "dislikes": "likes"}
+_LEVELS: Final = {"name": 3, "home": 2, "employer": 2, "birthday": 2, "diet": 2, "status": 2, "likes": 1, "dislikes": 1}
+"""How important a typed fact is."""
 _DANGER: Final = TABLE.compiled(TABLE.content["danger"]["any"])
 _PRONOUN, _YES, _OFFER, _GREETING, _PLAN, _HABIT, _FUTURE = map(
     TABLE.pattern, ("pronoun", "yes", "offer", "greeting", "plan", "habit", "promise")
@@ -28,7 +32,7 @@ _REPEATS: Final = TABLE.pattern("repeats")
 _NO_DATE: Final = TABLE.pattern("no_date")
 _WEEKDAY: Final = re.compile(r"\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
 _EXACT: Final = re.compile(r"\d|\b(?:next|last|this)\b", re.IGNORECASE)
-_DONE, _PLAINLY = TABLE.pattern("past"), TABLE.pattern("plainly")
+_DONE, _PLAINLY, _DUTY = map(TABLE.pattern, ("past", "plainly", "duty"))
 _CLOCK: Final = re.compile(r"^(?:at )?\d{1,2}(?::\d\d)?\s?(?:am|pm)?$", re.IGNORECASE)
 _LIGHT: Final = frozenset(
     ["it", "this", "that", "them", "there", "here", "so", "too", "ok", "now", "thing", "stuff", "one"]
@@ -36,6 +40,7 @@ _LIGHT: Final = frozenset(
 WORDS: Final = 3
 """Fewer words say nothing by themselves, unless they answer a question or type a fact."""
 WORTH: Final = 0.5
+MUST: Final = 0.6
 PERSONA_WORTH: Final = 0.6
 
 
@@ -57,9 +62,28 @@ def facts(found: Sequence[Clause], scene: Scene, mentions: Mentions, known: Sequ
         said.add(clause.words)
         note = _note(clause, _earlier(found, place), scene=scene, mentions=mentions, typed=typed)
         if note is not None:
-            ref = quoted_before.get(clause.words)
-            notes.append(replace(note, op="same", ref=ref) if ref else note)
+            ref = quoted_before.get(note.quotes[-1].words)
+            notes.append(replace(note, op="same", ref=ref) if ref else _ending(note, clause, known))
     return notes
+
+
+def _ending(note: FactNote, clause: Clause, known: Sequence[Memory]) -> FactNote:
+    """The note with what it ends, where an expression is sure of that: the contrary of a taste, an end that is said."""
+    if clause.persona or clause.unmeant or clause.asks:
+        return note
+    own = [memory for memory in known if memory.subject == "user" and memory.attribute and not memory.pinned]
+    about = note.about[0] if note.about and clause.line.turn.speaker else None
+    for old in own:
+        if about is not None and not old.text.startswith(about):
+            continue
+        contrary = _CONTRARY.get(note.attribute.partition(" ")[0]) == old.attribute.partition("_")[0]
+        if contrary and note.value.casefold() == old.value.casefold():
+            return replace(note, op="changed", ref=old.id)
+        if note.sure and note.attribute:
+            continue
+        if any(pattern.search(clause.words) for pattern in _ENDED.get(old.attribute, ())):
+            return replace(note, op="changed", ref=old.id)
+    return note
 
 
 def _worth(clause: Clause) -> bool:
@@ -69,6 +93,8 @@ def _worth(clause: Clause) -> bool:
         return clause.of_persona_itself and clause.judged.worth >= PERSONA_WORTH and not _FUTURE.search(clause.words)
     if clause.standing or (clause.judged.worth > 0.2 and _DANGER.search(clause.words)):
         return True
+    if _DUTY.match(clause.words) and not any(letter.isdigit() for letter in clause.words):
+        return clause.judged.must >= MUST
     if clause.question and _OFFER.search(clause.question) and _YES.match(clause.words):
         return False
     if len(clause.words.split()) < WORDS and not clause.question and clause.words.isascii():
@@ -107,15 +133,28 @@ def _note(
         about=about,
         subject="persona" if clause.persona else "user",
         kind=_kind(clause, passing=passing),
-        importance=3 if danger or typed or clause.standing else 2 if clause.judged.must >= 0.5 else 1,
+        importance=_importance(clause, typed, danger=danger),
         private=clause.confided,
         standing=danger or clause.standing,
         quotes=tuple(quotes),
         valid_to=_until(times, clause.line.turn.at) if passing else None,
-        attribute=typed.attribute if typed else "",
+        attribute=_attribute(typed) if typed else "",
         value=typed.value if typed else "",
         sure=typed is not None,
     )
+
+
+def _attribute(typed: _Typed) -> str:
+    """A person has many tastes, so each is named."""
+    return f"{typed.attribute} {typed.value}" if typed.attribute in _CONTRARY else typed.attribute
+
+
+def _importance(clause: Clause, typed: _Typed | None, *, danger: bool) -> int:
+    if danger or clause.standing:
+        return 3
+    if typed is not None:
+        return _LEVELS[typed.attribute]
+    return 2 if clause.judged.must >= MUST else 1
 
 
 def _until(times: Sequence[TimeRange], at: datetime) -> datetime | None:
@@ -141,9 +180,10 @@ def _typed(words: str) -> _Typed | None:
             found = pattern.search(words)
             if found is not None:
                 value = re.split(
-                    r"\s(?:and|but|with|since|because|n|y|und|et|e|con|mit|avec|com)\s|\s[-–—]\s", found["x"]
+                    r"\s(?:and|but|with|since|because|n|y|und|et|e|con|mit|avec|com|last|this|next|for|now|too|again|atm|rn|these|right|over)\s|\s[-–—]\s",
+                    found["x"],
                 )[0]
-                value = value.strip(" .,'’\"")
+                value = re.sub(r"\s(?:now|too|again|atm|rn|last \w+|this \w+)$", "", value.strip(" .,'’\""))
                 if len(value) > 1 and value.casefold() not in _LIGHT:
                     return _Typed(attribute=attribute, value=value)
     return None
@@ -161,7 +201,7 @@ def quoted(clause: Clause, words: str, *, scene: Scene, of: Sequence[str] = (), 
     """What was said, with who and when: `Dani (14 April): “cashews put me in hospital once”`."""
     at = clause.line.turn.at.astimezone(ZoneInfo(scene.zone))
     who = clause.line.speaker or (scene.persona if clause.persona else scene.user)
-    said = f"{who} ({at.day} {at:%B})"
+    said = f"{who[:1].upper()}{who[1:]} ({at.day} {at:%B})"
     if clause.question:
         said += f", asked “{_short(clause.question)}”"
     if of:
