@@ -419,7 +419,7 @@ async def test_a_loop_that_is_opened_again_is_thought_of_again(memory: Hitherto,
     thoughts = await memory.thoughts(user="ana")
     for status in ("dropped", "open"):
         await memory.update(loop.id, user="ana", status=status)
-    await talk.user_says("Hello there.")
+    await talk.user_says("I love hiking in the Alps.")
     clock.tick(minutes=31)
     await talk.settle()
     assert [thought.text for thought in await memory.thoughts(user="ana")] == [thought.text for thought in thoughts]

@@ -38,8 +38,9 @@ _HALF: Final = re.compile(
     r"(?:,|;| -| –)\s|\s(?=(?:so|but|and|because|though|y|pero|porque|und|aber|weil|et|mais|e|mas|ma|però)\s)"
 )
 _ASKS: Final = re.compile(r"[?？][\"'”’)\s\W]*$")
-_UNREAL, _JEST, _SAID, _STANDING, _CONFIDED, _SECRET, _FOR_PERSONA, _OWN = map(
-    TABLE.pattern, ("unreal", "jest", "hearsay", "standing", "confided", "secret", "second_person", "first_person")
+_PLAINLY, _UNREAL, _JEST, _SAID, _STANDING, _CONFIDED, _SECRET, _FOR_PERSONA, _OWN = map(
+    TABLE.pattern,
+    ("plainly", "unreal", "jest", "hearsay", "standing", "confided", "secret", "second_person", "first_person"),
 )
 
 
@@ -64,7 +65,7 @@ class Clause:
 
     @property
     def notable(self) -> bool:
-        return self.judged.worth >= NOTABLE
+        return self.judged.worth >= (NOTABLE / 2 if _PLAINLY.search(self.words) else NOTABLE)
 
     @property
     def standing(self) -> bool:

@@ -22,7 +22,6 @@ __all__ = ["closed", "rolling"]
 _SCALE: Final = {"brief": (2, 3), "normal": (3, 6), "full": (5, 10)}
 _DECISION, _LEAVES, _WORKED = map(TABLE.pattern, ("decision", "leaves", "worked"))
 _MOODS: Final = {mood: TABLE.compiled(pattern) for mood, pattern in TABLE.content["moods"].items()}
-LEAST: Final = 0.5
 DAY: Final = 8
 MOMENTS: Final = 4
 LONG: Final = 1_500
@@ -117,7 +116,7 @@ def _weigh(found: Sequence[Clause], opened: Sequence[LoopNote]) -> list[_Weighed
 def _weight(one: Clause, ideas: frozenset[str], counts: Counter[str], *, moving: bool) -> float:
     """Nothing for what is idle, asked or not meant."""
     judged = one.judged
-    if one.asks or one.unmeant or judged.worth < LEAST or not ideas or judged.is_("secret", 0.8):
+    if one.asks or one.unmeant or not one.notable or not ideas or judged.is_("secret", 0.8):
         return 0.0
     if one.persona and not moving and not one.of_persona_itself:
         return 0.0

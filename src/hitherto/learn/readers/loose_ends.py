@@ -38,7 +38,7 @@ ALIKE: Final = 0.5
 """The cosine above which two lines that share a word speak of the same thing."""
 MOST: Final = 10
 AT_ONCE: Final = 2
-SHORTEST: Final = 3
+SHORTEST: Final = 2
 """With fewer telling words a loop is told with what was said before it."""
 LONGEST: Final = 160
 
@@ -210,7 +210,7 @@ def _accepted(clause: Clause, *, scene: Scene) -> Iterable[LoopNote]:
 
 def _note(words: str, clause: Clause, *, kind: LoopKind, owner: Owner, at: datetime | None) -> LoopNote | None:
     """The words of a loop are those of its sentence; one that is too short to stand alone has the whole clause."""
-    alone = len(content(words)) >= 2 or (at is not None and len(words.split()) > SHORTEST)
+    alone = len(content(words)) >= 2 or (at is not None and len(words.split()) > 3)
     shown = words if alone and not _PRONOUN.match(words) else clause.words
     if not content(shown):
         return None

@@ -32,14 +32,13 @@ _REPEATS: Final = TABLE.pattern("repeats")
 _NO_DATE: Final = TABLE.pattern("no_date")
 _WEEKDAY: Final = re.compile(r"\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
 _EXACT: Final = re.compile(r"\d|\b(?:next|last|this)\b", re.IGNORECASE)
-_DONE, _PLAINLY, _DUTY = map(TABLE.pattern, ("past", "plainly", "duty"))
+_DONE, _DUTY = map(TABLE.pattern, ("past", "duty"))
 _CLOCK: Final = re.compile(r"^(?:at )?\d{1,2}(?::\d\d)?\s?(?:am|pm)?$", re.IGNORECASE)
 _LIGHT: Final = frozenset(
     ["it", "this", "that", "them", "there", "here", "so", "too", "ok", "now", "thing", "stuff", "one"]
 )
 WORDS: Final = 3
 """Fewer words say nothing by themselves, unless they answer a question or type a fact."""
-WORTH: Final = 0.5
 MUST: Final = 0.6
 PERSONA_WORTH: Final = 0.6
 
@@ -99,8 +98,7 @@ def _worth(clause: Clause) -> bool:
         return False
     if len(clause.words.split()) < WORDS and not clause.question and clause.words.isascii():
         return False
-    least = WORTH / 2 if _PLAINLY.search(clause.words) else WORTH
-    return clause.judged.worth >= least and not clause.judged.is_("secret", 0.8)
+    return clause.notable and not clause.judged.is_("secret", 0.8)
 
 
 def _earlier(found: Sequence[Clause], place: int) -> Clause | None:
