@@ -14,13 +14,14 @@ SHORT = (
     "jajaja", "oui", "d'accord", "pourquoi ?", "et toi ?", "ja", "nein", "warum?", "na klar",
     "wirklich?", "genau", "sim", "não", "por quê?", "sì", "perché?", "tak", "dlaczego?", "да",
     "почему?", "конечно", "спасибо", "evet", "neden?", "نعم", "لماذا؟", "はい", "なんで？",
-    "ありがとう", "是的", "为什么？", "好的", "哈哈", "네", "왜?", "555555", "kkkkk",
+    "ありがとう", "是的", "为什么？", "好的", "哈哈", "네", "왜?", "555555", "kkkkk", "ouais", "嗯", "hoezo?", "bien sûr",
+    "auf keinen Fall", "com certeza", "non lo so", "ну ладно", "了解", "本当？", "没问题", "weiß nicht",
 )  # fmt: skip
 CONTENT = (
     "yes, Acme", "no sugar", "why did Marta leave?", "I start at Acme on Monday", "call mum",
     "Berlin", "42", "5 pm", "lol that cat video", "the dentist is at nine",
     "sure, book the blue one", "what's the weather in Rome?", "pizza", "Ana", "ja, am Montag",
-    "oui, à Paris", "東京に行きたい", "no, cancel my order",
+    "oui, à Paris", "nein, der blaue", "sí, el martes", "да, в Москве", "三点", "火曜日", "東京に行きたい", "no, cancel my order",
     "why would you do that to me of all people",
 )  # fmt: skip
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from hitherto.ingest.short import NO, YES, word_set, words_of
+from hitherto.ingest.short import words_of
+from hitherto.text.languages import CODES, language, listed
 from hitherto.types import Slot
 
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?![\w@])")
@@ -44,22 +45,19 @@ _DATE: Final = re.compile(
     r"(?:\s(?:please|then))?[.!]?",
     re.IGNORECASE,
 )
-_NUMBER_WORDS: Final = word_set("""
+_NUMBERS_TEXT: Final = """
 zero none one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand half
 dozen couple null eins zwei drei vier fünf sechs sieben acht neun zehn zéro deux trois quatre cinq sept
 huit neuf dix cero uno dos tres cuatro cinco seis siete ocho nueve diez
-""")
-_HEDGES: Final = word_set("""
+"""
+_NUMBER_WORDS: Final = frozenset(_NUMBERS_TEXT.split())
+_AROUND_TEXT: Final = """
 about around just maybe roughly approximately like it's its i think i'd say make it only exactly at least
 most up to a the and or so please of for probably ungefähr etwa circa environ unos
-""")
+"""
+_HEDGES: Final = frozenset(_AROUND_TEXT.split())
 _THUMBS: Final = ("👍", "👌", "✅", "👎", "❌")
-_YES_NO_PHRASES: Final = (
-    "of course", "go ahead", "why not", "sounds good", "for sure", "i do", "i am", "i did",
-    "i don't", "i'm not", "i can", "i can't", "i guess so", "i think so", "bien sûr", "por supuesto",
-    "na klar", "auf keinen fall",
-)  # fmt: skip
 _ORDINALS: Final = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1}
 _NEGATIONS: Final = frozenset({"not", "no", "don't", "except", "neither", "nicht", "kein", "pas", "ninguno"})
 
@@ -82,9 +80,11 @@ def _yes_no(text: str, _: Slot) -> bool:
     if not words:
         return any(sign in text for sign in _THUMBS)
     lowered = " ".join(words)
-    if any(lowered == phrase or lowered.startswith(phrase + " ") for phrase in _YES_NO_PHRASES):
+    if any(
+        lowered == phrase or lowered.startswith(phrase + " ") for code in CODES for phrase in language(code).phrases
+    ):
         return len(words) <= 8
-    return len(words) <= 8 and (words[0] in YES or words[0] in NO)
+    return len(words) <= 8 and (words[0] in listed("short.yes") or words[0] in listed("short.no"))
 
 
 def _number(text: str, _: Slot) -> bool:

@@ -64,6 +64,8 @@ class Language:
     stop: frozenset[str]
     words: Mapping[str, frozenset[str]]
     """Lists by section and name: `short.yes`, `person.first`, `telling.future`."""
+    phrases: tuple[str, ...]
+    """Short answers of several words."""
     patterns: Mapping[str, re.Pattern[str]]
     """Expressions by section and name: `asking.when`, `standing.instruction`."""
     tables: Mapping[str, Any]
@@ -108,8 +110,13 @@ def language(code: str) -> Language:
         letters=read.get("letters", ""),
         endings=tuple(read.get("endings", "").split()),
         elisions=frozenset(read.get("elisions", "").split()),
-        stop=frozenset(read["stop"].split()),
-        words={name: frozenset(sections.get(name, "").split()) for name in LISTS},
+        stop=frozenset(read["stop"].casefold().split()),
+        words={name: frozenset(sections.get(name, "").casefold().split()) for name in LISTS},
+        phrases=tuple(
+            " ".join(phrase.split())
+            for phrase in sections.get("short.phrases", "").casefold().split("|")
+            if phrase.strip()
+        ),
         patterns={
             name: re.compile(_expression(name, sections), re.IGNORECASE) for name in PATTERNS if name in sections
         },
@@ -147,7 +154,7 @@ def _detected(text: str, likely: tuple[str, ...]) -> str:
     script = "" if text.isascii() else _script(text)
     if script in _OF_ONE_SCRIPT:
         return "ja" if script == "han" and "ja" in likely and "zh" not in likely else _OF_ONE_SCRIPT[script]
-    words = _WORD.findall(text.lower())
+    words = _WORD.findall(text.casefold())
     scores = _scores(words, text.lower(), among=_of_script(script or "latin"))
     for code in likely:
         if code in scores:
