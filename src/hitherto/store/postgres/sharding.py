@@ -6,9 +6,9 @@ with the lock row, so that each read and each write of a user runs on one machin
 migrated are written as well; a store that opens the database afterwards finds it up to date and changes
 nothing.
 
-The coordinator speaks to the workers as the role of the moment and passes `set local` on to them. So both
-roles may log in here, which the workers should allow from the coordinator only, and the passing on is a
-setting of the database.
+The coordinator speaks to the workers as the role of the moment and passes `set local` on to them. So the application's role
+may log in here, which the workers should allow from the coordinator only, and the passing on is a setting of the database. A
+search is a function that its user's worker runs as a whole, so the search role need not.
 """
 
 import re
@@ -63,7 +63,8 @@ def statements(*, shards: int | None = None) -> list[str]:
         *(["create extension if not exists citus"] if sharded else []),  # it sets the search path back
         f"create schema if not exists {SCHEMA}",
         f"set search_path = {SCHEMA}, public",
-        *(_role(role, login=sharded) for role in (APPLICATION, SEARCH)),
+        _role(APPLICATION, login=sharded),
+        _role(SEARCH, login=False),
         *([_PASSING_ON] if sharded else []),
         records_table(),
     ]
@@ -122,7 +123,9 @@ def _role(role: str, *, login: bool) -> str:
     return (
         "do $$ begin\n"
         f"    if not exists (select from pg_roles where rolname = '{role}') then create role {role} {kind}; end if;\n"
-        f"    grant {role} to current_user with inherit false, set true;\n"
+        f"    if not (select pg_has_role(oid, 'set') from pg_roles where rolname = '{role}') then\n"
+        f"        grant {role} to current_user with inherit false, set true;\n"
+        "    end if;\n"
         "end $$"
     )
 
