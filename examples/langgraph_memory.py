@@ -1,26 +1,30 @@
 """Memory for a LangGraph graph: one node that recalls, one that remembers, around any model node.
 
-    pip install langgraph && python examples/langgraph_memory.py
+    pip install "hitherto[langgraph]" && python examples/langgraph_memory.py
 
-A checkpointer must give back a graph's whole state exactly as it was, of any type; a memory of turns is no place for that.
-What a conversation needs of it, history and what is known, these two nodes bring without a checkpointer.
+History and what is known are brought by these two nodes. Beside them stand, in the same memory, a saver of checkpoints (the
+graph goes on where it stopped) and a store (facts that nodes put by hand are found and shown like all others). A run that is
+tried again records nothing twice: turns have the message's id.
 """
 
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict, cast
+from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph  # pyright: ignore[reportMissingTypeStubs] -- it ships none
 
 from hitherto import Context, Hitherto, Turn
+from hitherto.integrations import LangGraphSaver, LangGraphStore
 from hitherto.types import Json
 
 
 class State(TypedDict):
     """What goes through the graph; each node fills in its part."""
 
+    id: str
     text: str
     prompt: list[BaseMessage]
     snapshot: str
@@ -50,7 +54,7 @@ def remembering(
     """The graph: recall, answer, remember."""
 
     async def recall(state: State) -> dict[str, object]:
-        (turn,) = await memory.record(Turn(user, "user", state["text"], persona=persona))
+        (turn,) = await memory.record(Turn(user, "user", state["text"], id=state["id"], persona=persona))
         context = await memory.context(user=user, persona=persona, turn=turn)
         return {"prompt": messages(context), "snapshot": context.snapshot}
 
@@ -58,7 +62,10 @@ def remembering(
         return {"answer": model(state["prompt"])}
 
     async def remember(state: State) -> dict[str, object]:
-        await memory.record(Turn(user, "assistant", state["answer"], persona=persona, snapshot=state["snapshot"]))
+        answer = Turn(
+            user, "assistant", state["answer"], id=f"{state['id']}:answer", persona=persona, snapshot=state["snapshot"]
+        )
+        await memory.record(answer)
         return {}
 
     graph: Any = StateGraph(State)
@@ -66,7 +73,7 @@ def remembering(
         graph.add_node(node.__name__, node)
     for before, after in ((START, "recall"), ("recall", "answer"), ("answer", "remember"), ("remember", END)):
         graph.add_edge(before, after)
-    return graph.compile()
+    return graph.compile(checkpointer=LangGraphSaver(memory, user=user), store=LangGraphStore(memory, user=user))
 
 
 def stand_in(prompt: list[BaseMessage]) -> str:
@@ -78,8 +85,10 @@ async def main(folder: Path) -> list[str]:
     answers: list[str] = []
     async with Hitherto(folder) as memory:
         graph = remembering(memory, stand_in, user="ana", persona="nikita")
+        thread = {"configurable": {"thread_id": "telegram:42"}}
         for text in ("I start at Acme on Monday!", "Where do I start?"):
-            answers.append((await graph.ainvoke({"text": text}))["answer"])
+            state = await graph.ainvoke({"id": uuid4().hex, "text": text}, thread)
+            answers.append(state["answer"])
             print(f"Ana: {text}\nNikita: {answers[-1]}\n")
     return answers
 

@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("demo", "evaluate"),
     ("client",),
     ("deliver",),
+    ("integrations",),
 )
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 

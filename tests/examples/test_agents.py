@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from examples import mcp_session, openai_client, pydantic_ai_companion
-from hitherto import Hitherto, ToolCall
 from tests.architecture.source import SOURCE
 from tests.deliver.openai.conftest import serving
 from tests.deliver.openai.upstream import FakeUpstream
@@ -68,34 +66,6 @@ async def test_the_session_of_the_agents_sdk(tmp_path: Path, monkeypatch: pytest
     assert answers == ["Good luck!", "At Acme."]
     sent = [(item["role"], item["content"]) for item in upstream.asked[1]["input"]]
     assert sent == [("user", "I start at Acme on Monday!"), ("assistant", "Good luck!"), ("user", "Where do I start?")]
-
-
-async def test_the_session_keeps_its_contract(tmp_path: Path) -> None:
-    from examples.openai_agents_session import HithertoSession
-
-    async with Hitherto(tmp_path / "m") as memory:
-        session = HithertoSession(memory, user="ana", session_id="s")
-        other = HithertoSession(memory, user="ana", session_id="other")
-        items: list[Any] = [
-            {"role": "user", "content": "weather?"},
-            {"type": "reasoning", "id": "r", "summary": []},
-            {"type": "function_call", "call_id": "a", "name": "look", "arguments": "{}"},
-            {"type": "function_call_output", "call_id": "a", "output": "snow"},
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "cold"}]},
-        ]
-        await session.add_items(items)
-        await other.add_items([{"role": "user", "content": "elsewhere"}])
-        kept: list[Any] = await session.get_items()
-        assert kept == [items[0], items[2], items[3], {"role": "assistant", "content": "cold"}]
-        assert await session.get_items(limit=1) == kept[-1:]
-        assert await session.pop_item() == kept[-1]
-        assert await session.get_items() == kept[:-1]
-        turns = await memory.turns(user="ana", lane="s")
-        assert turns[1].parts == (ToolCall(id="a", name="look", args="{}"),)
-        await session.clear_session()
-        assert await session.get_items() == []
-        assert await session.pop_item() is None
-        assert len(await other.get_items()) == 1
 
 
 @pytest.mark.parametrize("name", ["langgraph_memory", "openai_agents_session"])

@@ -156,7 +156,7 @@ class Responses:
             said = kept.get(text(item, "id") or "")
             called |= {part.id: part.name for part in (said.parts if said else ()) if isinstance(part, ToolCall)}
             return Entry((item,), said)
-        return Entry((item,), _said(_as_chat(item), called=called))
+        return Entry((item,), said_in(item, called=called))
 
     def shown(self, message: Message, *, media: Sequence[Raw] = ()) -> list[Message]:
         if not media:
@@ -173,6 +173,11 @@ class Responses:
             "instructions": f"{instructions}\n\n{system}" if isinstance(instructions, str) and instructions else system,
             "input": [*own, *messages],
         }
+
+
+def said_in(item: Message, *, called: dict[str, str]) -> Said | None:
+    """What an input item says, if it says anything that is recorded. `called` collects tools' names by their calls' ids."""
+    return _said(_as_chat(item), called=called)
 
 
 def attached(said: Said, form: Format) -> list[Raw]:

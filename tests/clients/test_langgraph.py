@@ -1,0 +1,108 @@
+"""LangGraph: its conformance suite for checkpointers, and its store, with and without `await`."""
+
+# pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUntypedFunctionDecorator=false
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+
+import hitherto.sync
+from hitherto import Hitherto
+from hitherto.errors import InvalidInput
+
+pytest.importorskip("langgraph")
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+class State(TypedDict):
+    said: list[str]
+
+
+def graph_of(**parts: Any) -> Any:
+    from langgraph.graph import END, START, StateGraph
+
+    def answer(state: State) -> State:
+        return {"said": [*state["said"], f"{len(state['said'])} so far"]}
+
+    graph: Any = StateGraph(State)
+    graph.add_node("answer", answer)
+    graph.add_edge(START, "answer")
+    graph.add_edge("answer", END)
+    return graph.compile(**parts)
+
+
+@pytest.mark.client(
+    "LangGraph", "langgraph", "checkpoint saver: `langgraph-checkpoint-conformance`, all base capabilities"
+)
+async def test_the_savers_conformance(tmp_path: Path) -> None:
+    conformance: Any = pytest.importorskip("langgraph.checkpoint.conformance")
+    from hitherto.integrations import LangGraphSaver
+
+    async with Hitherto(tmp_path / "m") as memory:
+
+        @conformance.checkpointer_test(name="LangGraphSaver")
+        async def ours() -> Any:
+            yield LangGraphSaver(memory, user="ana")
+
+        report = await conformance.validate(ours)
+        assert report.passed_all_base(), report.to_dict()
+
+
+@pytest.mark.client("LangGraph", "langgraph", "`graph.invoke` and `ainvoke` with the saver, continued after a restart")
+async def test_a_thread_goes_on_after_a_restart(tmp_path: Path) -> None:
+    from hitherto.integrations import LangGraphSaver
+
+    config = {"configurable": {"thread_id": "t", "user_id": "ana"}}
+    with hitherto.sync.Hitherto(tmp_path / "m") as memory:
+        graph = graph_of(checkpointer=LangGraphSaver(memory))
+        graph.invoke({"said": ["hello"]}, config)
+        assert (await graph.aget_state(config)).values == {"said": ["hello", "1 so far"]}
+    async with Hitherto(tmp_path / "m") as memory:
+        graph = graph_of(checkpointer=LangGraphSaver(memory))
+        state = await graph.aget_state(config)
+        assert state.values == {"said": ["hello", "1 so far"]}
+        assert len([one async for one in graph.aget_state_history(config)]) == 3
+        with pytest.raises(InvalidInput, match=r"hitherto\.sync"):
+            graph.get_state(config)
+        other = {"configurable": {"thread_id": "t", "user_id": "ben"}}
+        assert (await graph.aget_state(other)).values == {}
+
+
+@pytest.mark.client("LangGraph", "langgraph", "`BaseStore`: put, get, search, filter, namespaces, delete")
+async def test_the_store(tmp_path: Path) -> None:
+    from hitherto.integrations import LangGraphStore
+
+    async with Hitherto(tmp_path / "m") as memory:
+        store = LangGraphStore(memory, user=lambda namespace: namespace[1])
+        home = ("memories", "ana")
+        await store.aput(home, "cello", {"text": "My sister Rita plays the cello", "stars": 3})
+        await store.aput(home, "sea", {"text": "I am afraid of deep water", "stars": 1})
+        await store.aput((*home, "work"), "job", {"role": "baker", "since": 2020})
+        await store.aput(("memories", "ben"), "cello", {"text": "Ben hates the cello"})
+        found = await store.aget(home, "cello")
+        assert found is not None
+        assert found.value == {"text": "My sister Rita plays the cello", "stars": 3}
+        ranked = await store.asearch(home, query="who plays an instrument, the cello?")
+        assert ranked[0].key == "cello"
+        assert "Ben" not in str(ranked)
+        assert [one.key for one in await store.asearch(home, filter={"stars": {"$gt": 2}})] == ["cello"]
+        await store.aput(home, "cello", {"text": "My sister Rita plays the harp", "stars": 3})
+        changed = await store.aget(home, "cello")
+        assert changed is not None
+        assert changed.value["text"] == "My sister Rita plays the harp"
+        assert changed.created_at == found.created_at
+        assert await store.alist_namespaces(prefix=home) == [home, (*home, "work")]
+        context = await memory.context(user="ana", message="what does Rita play?")
+        assert "harp" in context.system, "what is in the store is remembered"
+        await store.adelete(home, "cello")
+        assert await store.aget(home, "cello") is None
+        assert "harp" not in (await memory.context(user="ana", message="what does Rita play?")).system
+    with hitherto.sync.Hitherto(tmp_path / "m") as blocking:
+        store = LangGraphStore(blocking, user="ana")
+        assert store.get(("memories", "ana"), "sea") is not None
+        store.put(("other",), "k", {"content": "I like tea"})
+        assert [one.key for one in store.search(("other",))] == ["k"]
