@@ -19,7 +19,7 @@ from hitherto.calls import USER, Route, call, in_process
 from hitherto.clock import bound
 from hitherto.errors import InvalidInput
 from hitherto.ingest import edit as editing
-from hitherto.ingest import links, profiles, sessions
+from hitherto.ingest import profiles, sessions
 from hitherto.ingest import record as recording
 from hitherto.ingest import validation as validate
 from hitherto.learn import auditing, cost, embed, seeding, thoughts, who
@@ -288,22 +288,22 @@ class Hitherto(Parts):
     @call(Route("POST", "/v1/links"))
     async def link(self, user: str, channel: str, external_id: str) -> None:
         """Makes a phone number, chat or account id resolve to this user."""
-        await links.link(self._store.catalog, self._key(user), channel, external_id, now=self._clock())
+        await profiles.link(self._store.catalog, self._key(user), channel, external_id, now=self._clock())
 
     @call(Route("POST", "/v1/links/remove", "admin"), answers="removed")
     async def unlink(self, channel: str, external_id: str) -> bool:
         """Removes a link, so that the id may be linked to another user; False if there was none."""
-        return await links.unlink(self._store.catalog, self._tenant, channel, external_id)
+        return await profiles.unlink(self._store.catalog, self._tenant, channel, external_id)
 
     @call(Route("POST", "/v1/links/resolve", "admin"), answers="user")
     async def resolve(self, channel: str, external_id: str) -> str | None:
         """Finds the user that a channel's id is linked to. Asked by POST, so that no phone number ends up in a log."""
-        return await links.resolve(self._store.catalog, self._tenant, channel, external_id)
+        return await profiles.resolve(self._store.catalog, self._tenant, channel, external_id)
 
     @in_process("for channels beside the memory; from afar links are resolved one by one")
     async def linked(self) -> list[str]:
         """Lists the users that something is linked to, most recently linked first."""
-        return await links.linked(self._store.catalog, self._tenant)
+        return await profiles.linked(self._store.catalog, self._tenant)
 
     @call(Route("GET", f"{USER}/state", "read"))
     async def state(self, *, user: str, persona: str | None = None) -> State:

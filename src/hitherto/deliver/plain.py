@@ -29,3 +29,16 @@ def plain(value: object) -> Json:
 def text(value: object, *, indent: int | None = None) -> str:
     """The JSON text of a value; keys keep the order of the fields."""
     return json.dumps(plain(value), ensure_ascii=False, indent=indent)
+
+
+# Sizes for people.
+
+
+def size(count: int) -> str:
+    """Bytes as a person says them."""
+    amount = float(count)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"

@@ -12,7 +12,7 @@ from typing import cast
 from hitherto.clock import Clock
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.ingest import edit as editing
-from hitherto.ingest import links as linking
+from hitherto.ingest import profiles
 from hitherto.ingest.record import Indexer
 from hitherto.privacy import forget as forgetting
 from hitherto.privacy import retention
@@ -50,7 +50,7 @@ class Privacy:
         store, now = self.store.user(key), self.clock()
         counted = await forgetting.forget(store, what, indexer=self.indexer, now=now, dry_run=True)
         if what.everything:
-            counted = replace(counted, links=await linking.count(self.store.catalog, key))
+            counted = replace(counted, links=await profiles.count_links(self.store.catalog, key))
         if dry_run:
             return counted
         self._note_forgotten(key, counted, life=await forgetting.life(store) if what.everything else None)
@@ -132,7 +132,7 @@ class Privacy:
         """The key goes first: from that moment nothing of the user can be read, in any copy."""
         if self.keyring is not None and self.keyring.destroy(key.digest):
             await self.journal.note("key", user=key.digest, at=self.clock(), what="destroyed")
-        await linking.unlink_all(self.store.catalog, key)
+        await profiles.unlink_all(self.store.catalog, key)
         await self.store.user(key).wipe()
 
     def _note_forgotten(self, key: UserKey, receipt: Receipt, *, life: str | None = None) -> None:

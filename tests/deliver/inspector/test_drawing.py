@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hitherto.deliver.inspector.charts import HEIGHT, WIDTH, Series, Timeline, bar, columns, plot
+from hitherto.deliver.inspector.charts import HEIGHT, MOST, WIDTH, Series, Timeline, bar, columns, graph, plot
 from hitherto.deliver.inspector.compare import folded, lines
-from hitherto.deliver.inspector.graph import MOST, graph
 from hitherto.deliver.inspector.work import latencies
 from hitherto.types import Entity
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from hitherto.store.postgres.machines import ask_each
 
 from hitherto.errors import StoreUnavailable
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import PostgresStore
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import APPLICATION, SCHEMA
+from hitherto.store.postgres.machines import ask_each
 from hitherto.store.postgres.reading import Person
 from hitherto.store.postgres.sending import Connection
 from hitherto.store.postgres.statements import every_statement, numbered

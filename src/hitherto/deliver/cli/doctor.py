@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from hitherto.deliver.cli.call import Call
-from hitherto.deliver.sizes import size
+from hitherto.deliver.plain import size
 from hitherto.errors import HithertoError, StoreReadOnly
 
 if TYPE_CHECKING:

@@ -11,12 +11,11 @@ from hitherto.deliver.inspector import (
     memory,
     playground,
     replay,
-    search,
     work,
 )
 
 
 def routers() -> list[APIRouter]:
     """Every page; the last router answers for what is no page."""
-    rooms = (conversation, search, context, replay, compare, backtest, playground, memory, work, entrance)
+    rooms = (conversation, context, replay, compare, backtest, playground, memory, work, entrance)
     return [room.router for room in rooms]

@@ -123,3 +123,21 @@ def _sections(made: Anatomy) -> list[tuple[str, str, int, int]]:
         name, included, count = counted.get(entry.item.section, (entry.name, 0, 0))
         counted[entry.item.section] = (name, included + entry.item.included, count + 1)
     return [(section, *rest) for section, rest in counted.items()]
+
+
+# Search over what a user said and what is remembered, and over the contexts that were given out.
+
+
+FOUND = 30
+
+
+@router.get(f"{ROOT}/search")
+async def search(request: Request, user: str | None = None, q: Annotated[str, Query(max_length=500)] = "") -> Response:
+    """Turns, memories, episodes and summaries by meaning and words; contexts by their message."""
+    subject = await looking(request, user)
+    found: dict[str, Any] = {"hits": [], "contexts": []}
+    if q.strip():
+        found["hits"] = await subject.memory.search(user=subject.user, query=q, limit=FOUND)
+        kept = await given_out(subject, await subject.memory.snapshots(user=subject.user, limit=RECENT))
+        found["contexts"] = [one for one in kept if q.casefold() in one.message.casefold()]
+    return page(request, "search.html", user=subject.user, q=q, **found)

@@ -16,9 +16,8 @@ from hitherto.deliver.http.models import next_cursor
 from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.service import Channels, Service
 from hitherto.deliver.http.subjects import Subject, caller_of, subject_of
-from hitherto.deliver.inspector.charts import ChartSpan, Timeline
+from hitherto.deliver.inspector.charts import ChartSpan, Timeline, graph
 from hitherto.deliver.inspector.conversation import personas
-from hitherto.deliver.inspector.graph import graph
 from hitherto.deliver.inspector.pages import Form, Links, Page, form, in_zone_of, is_piece, looking, page
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.learn import cost

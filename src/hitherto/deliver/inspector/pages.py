@@ -32,7 +32,7 @@ from hitherto.deliver.http.gate import Caller, token_in_cookie, token_of
 from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.subjects import Subject, subject_of
 from hitherto.deliver.inspector import anatomy, charts
-from hitherto.deliver.sizes import size
+from hitherto.deliver.plain import size
 from hitherto.errors import HithertoError, InvalidInput, NotFound, NotPermitted
 from hitherto.safety.visible import seen_and_hidden
 from hitherto.types import Context, Json
