@@ -47,8 +47,9 @@ LONGEST = 16_000
 """Characters of turns that are read at once; one longer turn is read by itself."""
 PAGE = 400
 """How many entries of the log are looked through at once for turns."""
-WAITING, MOST_WAITING = 4, 24
-"""So many unread messages are worth a question once the talk has paused; so many are without a pause."""
+WAITING, GOING_ON, MOST_WAITING = 4, 8, 24
+"""So many unread messages are worth a question once the talk has paused: in a session of which nothing was read yet, and in
+one that goes on; so many are without a pause."""
 LOOKED_AT = 400
 """How many of the newest memories a note is held against."""
 ENTITIES = 2_000
@@ -87,7 +88,8 @@ def _worth_it(view: Overview, cursor: Cursor, services: Services) -> datetime:
         if session.last_activity and waiting.get(session.persona, 0) > 0
     ]
     end = min(ends, default=view.now)
-    if services.pace == "session" or unread < WAITING:
+    begun = any(tail.position > waiting.get(persona, 0) > 0 for persona, tail in view.tails.items())
+    if services.pace == "session" or unread < (GOING_ON if begun else WAITING):
         return end
     return min(end, min(newest.at, newest.recorded_at) + timedelta(seconds=services.pause_seconds))
 

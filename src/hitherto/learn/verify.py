@@ -26,84 +26,31 @@ from hitherto.types import Origin, Quote
 
 _WORD: Final = re.compile(r"[^\W_]+", re.UNICODE)
 _NAME: Final = re.compile(r"(?<![.!?:\"“„¿¡]\s)(?<![.!?:\"“„¿¡])(?<!^)\b[A-ZÀ-ÖØ-Þ][^\W\d_]+", re.MULTILINE)
+_SUBJECT: Final = re.compile(
+    r"(?:^|[.!?:\"“]\s*)([A-ZÀ-ÖØ-Þ][^\W\d_]{2,})(?:['’]s)?\s+(?:(?:and|y|et|e|und)\s+\S+\s+)?"
+    r"(?:is|was|are|were|has|had|will|would|can|does|did|[a-z]+(?:s|ed)|está|era|tiene|vive|trabaja|quiere|va|ha|est|habite"
+    r"|a|ist|hat|wohnt|è|é|ha|abita|mora|tem)\b"
+)
+"""The word that opens a sentence, where a verb follows: a name, if it is no ordinary word."""
+_OPENERS: Final = frozenset(
+    """the this that these those there here they she her his him its one both all each some any none nobody everybody
+everyone somebody someone something nothing everything who what when where which how why and but then also now later
+today tomorrow yesterday tonight after before since until while because although though not his their our your mine
+work life home time ella ellos ellas este esta eso esa todo todos nadie alguien mañana hoy ayer luego también elle
+elles ils tout tous demain hier aujourd personne ceci cela lei lui loro tutto tutti domani ieri oggi ela eles elas
+tudo todos amanhã ontem hoje people friends family feelings plans user users""".split()  # noqa: SIM905 -- a list of this many words is read more easily so
+)
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _ISO: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _MONTH: Final = re.compile(r"\b(\d{4})-(\d{2})\b(?!-)")
 _CLOCK: Final = re.compile(r"\b(\d{1,2}):(\d{2})\b")
 _TIME_NAMES: Final = frozenset(
-    [
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "sat",
-        "sun",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "christmas",
-        "easter",
-        "new",
-        "year",
-        "eve",
-        "english",
-        "i",
-    ]
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+october november december mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec christmas
+easter new year eve english i""".split()  # noqa: SIM905 -- a list of this many words is read more easily so
 )
 _GERMAN: Final = frozenset(
-    [
-        "ich",
-        "und",
-        "der",
-        "die",
-        "das",
-        "nicht",
-        "ist",
-        "ein",
-        "eine",
-        "mit",
-        "auf",
-        "für",
-        "zu",
-        "war",
-        "hab",
-        "habe",
-        "wir",
-        "sie",
-        "mir",
-        "mich",
-        "dir",
-        "dich",
-    ]
+    """ich und der die das nicht ist ein eine mit auf für zu war hab habe wir sie mir mich dir dich""".split()  # noqa: SIM905 -- a list of this many words is read more easily so
 )
 _SPELT: Final = {
     word: str(number)
@@ -288,7 +235,7 @@ class Ground:
         if self._german:
             return None
         also = {word for name in more for word in folded(name).split()}
-        for name in _NAME.findall(text):
+        for name in (*_NAME.findall(text), *(word for word in _SUBJECT.findall(text) if folded(word) not in _OPENERS)):
             word = folded(name.removesuffix("'s").removesuffix("’s"))
             if word not in _TIME_NAMES and word not in also and not self.named(word):
                 return name

@@ -1,0 +1,64 @@
+"""A whole conversation with a strong model's real words: what was learnt, what ended, what closed, and what it cost."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.learn.replay import replayed
+
+USER = "dani"
+
+
+@pytest.mark.req("R2.1", "R2.2", "R2.3", "R2.12", "R2.14", "R3.8", "R1.3", "R1.14")
+async def test_a_companions_three_weeks(tmp_path: Path) -> None:
+    async with replayed("companion-1", tmp_path / "m") as (memory, replay):
+        replay.check()
+        [user] = await memory.users()
+        live = [m for m in await memory.memories(user=user) if m.valid_to is None]
+        texts = " | ".join(memory.text for memory in live)
+        for words in (
+            "allergic to cashews",
+            "Spoke & Fern since 2026-04-27",
+            "no advice when venting",
+            "Odile is Wren's sister",
+        ):
+            assert words in texts
+        assert not re.search("boyfriend of 3 years|does claims calls|lottery|lighthouse|Virgo|TangerineMoth", texts)
+        assert any(m.standing and "cashews" in m.text for m in live), "a danger is always given"
+        ended = [m for m in await memory.memories(user=user) if m.valid_to is not None]
+        assert any("boyfriend" in m.text for m in ended), "it is kept, with an end"
+
+        turns = {turn.id: turn.text for turn in await memory.turns(user=user, limit=500)}
+        records = [*live, *await memory.loops(user=user, status=None)]
+        assert all(record.quotes for record in records)
+        assert all(_found(q.words, turns[q.turn]) for record in records for q in record.quotes)
+
+        loops = {loop.text: loop for loop in await memory.loops(user=user, status=None)}
+        assert loops["Dani cancels the gym by Monday before it renews"].status == "not_done"
+        assert next(loop for text, loop in loops.items() if "pottery" in text).status == "dropped"
+        assert next(loop for text, loop in loops.items() if "lentil soup" in text).status == "open"
+        visit = next(loop for text, loop in loops.items() if "Duluth Jess" in text)
+        assert visit.due is not None
+        assert visit.due.date().isoformat() == "2026-05-16", "moved twice"
+
+        people = {entity.label: entity for entity in await memory.entities(user=user)}
+        assert {"Jess", "Duluth Jess", "Priyanka", "Theo"} <= set(people)
+        assert "ex-boyfriend" in people["Theo"].text, "the later word on him"
+        assert people["Gravy"].type == "animal"
+
+        kinds = {summary.kind for summary in await memory.summaries(user=user)}
+        assert {"rolling", "session", "daily"} <= kinds
+        [rolling] = await memory.summaries(user=user, kind="rolling")
+        assert len(rolling.text) <= 600
+        assert all(s.quotes for summary in await memory.summaries(user=user) for s in summary.sentences)
+
+        spent = await memory.costs(user=user)
+        assert sum(one.calls for one in spent) == len(replay.asked) == 12, "one question for each session"
+        assert sum(one.kept.get("fact new", 0) for one in spent) >= 35
+
+
+def _found(words: str, text: str) -> bool:
+    return re.sub(r"\W+", " ", words.casefold()).strip() in re.sub(r"\W+", " ", text.casefold())
