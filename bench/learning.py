@@ -1,19 +1,18 @@
-"""What is learnt from turns without a model, measured on development data.
+"""What keeps secrets and orders out of memory, how times are read, and what the work by rules costs a turn.
 
-`python bench/learning.py [--sample N]` reads the files of HITHERTO_EVAL_DATA (default `../shared/data`), prints one
-table and appends it to `bench/results/learning.jsonl`. Secrets and quarantine are held against the figures that are
-promised; supersession reports false closings apart, because a fact closed wrongly is lost. The rules were made while
-looking at the development data and at our own examples marked `tuned`; those marked `unseen` were written afterwards
-and changed nothing, so only they say how the rules do on new words. Tune to them and they must be replaced.
-`--sample N` prints every n-th candidate found on LoCoMo, in the file's order, for someone to judge.
+`python bench/learning.py` reads the files of HITHERTO_EVAL_DATA (default `../shared/data`), prints one table and appends it to
+`bench/results/learning.jsonl`. Secrets and quarantine are held against the figures that are promised. How well notes are
+taken is measured by `bench/statements.py` for the classifier.
 """
 
 import argparse
+import asyncio
 import gzip
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import process_time
@@ -23,20 +22,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 from bench.measuring import save, table  # noqa: E402
-from hitherto.learn.candidates import Candidate, Said  # noqa: E402
-from hitherto.learn.closing import OpenLoop, closing  # noqa: E402
-from hitherto.learn.decide import Learnt, decide  # noqa: E402
-from hitherto.learn.rules.extracting import extract  # noqa: E402
-from hitherto.learn.supersede import Statement, relation, valid_until  # noqa: E402
+from hitherto import Hitherto, Turn  # noqa: E402
 from hitherto.safety.quarantine import quarantine  # noqa: E402
 from hitherto.safety.secrets import find_secrets, redact  # noqa: E402
-from hitherto.text.analyser import stems  # noqa: E402
 from hitherto.text.time.spans import TimeRange, ranges  # noqa: E402
-from hitherto.types import Memory, Origin, StoredTurn  # noqa: E402
+from hitherto.types import Origin  # noqa: E402
 
 Row = dict[str, object]
-PAIRS = ROOT / "tests" / "process" / "supersede_pairs.jsonl"
-CLOSINGS = ROOT / "tests" / "process" / "loop_closing.jsonl"
 TIMED = ("date", "datetime", "daterange", "datetimerange", "time", "timerange")
 
 
@@ -112,147 +104,32 @@ def held_back() -> list[Row]:
     return measured
 
 
-def learnt(*, every: int) -> list[Row]:
-    """Candidates on LoCoMo, and how many questions have a turn of evidence that became a memory."""
-    found: list[tuple[Candidate, str]] = []
-    remembered: set[tuple[str, str]] = set()
-    count = 0
-    start = process_time()
-    for talk, turn in turns("locomo"):
-        count += 1
-        memories = extract(Said(text=turn["text"], role="user", now=moment(turn["time"]))).memories
-        found.extend((memory, turn["text"]) for memory in memories)
-        if memories:
-            remembered.add((talk, turn["id"]))
-    cost = (process_time() - start) / count * 1000
-    asked = [(talk["id"], q) for talk in rows("locomo") for q in talk["questions"] if q["answerable"] and q["evidence"]]
-    covered = sum(any((talk, turn) in remembered for turn in question["evidence"]) for talk, question in asked)
-    if every:
-        for memory, text in found[::every]:
-            print(f"{memory.attribute[:40]:40} | {memory.text[:120]} || {text[:160]!r}")
+def worked(name: str = "companion-1") -> list[Row]:
+    """All work on a conversation by rules, for each turn, beside recording it; each in processor time."""
+    return asyncio.run(_worked(json.loads((folder() / "notebooks" / f"{name}.json").read_text("utf-8"))))
+
+
+async def _worked(book: dict[str, Any]) -> list[Row]:
+    said = [dict(turn, at=datetime.fromisoformat(turn["at"])) for turn in book["turns"]]
+    now = [said[0]["at"]]
+    spent = {"record": 0.0, "work": 0.0}
+    with tempfile.TemporaryDirectory() as place:
+        async with Hitherto(place, clock=lambda: now[0]) as memory:
+            await memory.set_user(book["user"]["id"], zone=book["zone"], name=book["user"]["name"])
+            for turn, after in zip(said, [*said[1:], None], strict=True):
+                now[0] = turn["at"]
+                start = process_time()
+                await memory.record(Turn(user=book["user"]["id"], **{k: v for k, v in turn.items() if v is not None}))
+                spent["record"] += process_time() - start
+                if after is None or after["at"] - turn["at"] > timedelta(minutes=31):
+                    now[0] += timedelta(minutes=31)
+                    start = process_time()
+                    await memory.settle(user=book["user"]["id"])
+                    spent["work"] += process_time() - start
     return [
-        measure("rules: memories per LoCoMo turn", right=len(found), of=count, ms=cost),
-        measure("rules: questions with evidence remembered", right=covered, of=len(asked)),
+        measure(f"turns: {what}", right=len(said), of=len(said), ms=seconds / len(said) * 1000)
+        for what, seconds in spent.items()
     ]
-
-
-def superseded() -> list[Row]:
-    data = rows("supersession")
-    pairs = [(row, _replaces(row["p1"], row["p2"])) for row in data if row["set"] == "pair"]
-    changed = [got for row, got in pairs if row["expected"] == "CONTRADICT"]
-    kept = [got for row, got in pairs if row["expected"] != "CONTRADICT"]
-    scenarios = [result for row in data if row["set"] == "scenario" for result in _scenario(row)]
-    own = [row for split in ("tuned", "unseen") for row in _own_pairs(split)]
-    found, wanted, wrong, open_pairs = _evolutions([row for row in data if row["set"] == "evolution"])
-    return [
-        measure("supersession: changes seen (pairs)", right=sum(changed), of=len(changed)),
-        measure("supersession: FALSE CLOSINGS (pairs)", right=sum(kept), of=len(kept), asked="near 0"),
-        measure("supersession: scenarios right", right=sum(scenarios), of=len(scenarios)),
-        measure("supersession: changes seen (histories)", right=found, of=wanted),
-        measure("supersession: FALSE CLOSINGS (histories)", right=wrong, of=open_pairs, asked="near 0"),
-        *own,
-    ]
-
-
-def _own_pairs(split: str) -> list[Row]:
-    pairs = [row for row in map(json.loads, PAIRS.read_text("utf-8").splitlines()) if row["split"] == split]
-    changed = [_replaces(row["old"], row["new"]) for row in pairs if row["ends"]]
-    kept = [_replaces(row["old"], row["new"]) for row in pairs if not row["ends"]]
-    return [
-        measure(f"supersession: changes seen (own, {split})", right=sum(changed), of=len(changed)),
-        measure(f"supersession: FALSE CLOSINGS (own, {split})", right=sum(kept), of=len(kept), asked="near 0"),
-    ]
-
-
-def ended_in_memory() -> list[Row]:
-    """The same pairs the way they really go: extracted, decided on under their keys. What no rule reads ends nothing."""
-    pairs = [json.loads(line) for line in PAIRS.read_text("utf-8").splitlines()]
-    results = [(row["ends"], _ended(row["old"], row["new"])) for row in pairs]
-    return [
-        measure(
-            "memory: changes that ended a memory (own pairs)",
-            right=sum(g for e, g in results if e),
-            of=sum(e for e, _ in results),
-        ),
-        measure(
-            "memory: FALSE CLOSINGS (own pairs)",
-            right=sum(g for e, g in results if not e),
-            of=sum(not e for e, _ in results),
-            asked="0",
-        ),
-    ]
-
-
-def _ended(old: str, new: str) -> bool:
-    known: tuple[Memory, ...] = ()
-    for place, text in enumerate((old, new)):
-        turn = stored_turn(text, place=place + 1)
-        found = extract(Said(text=text, role="user", now=turn.at)).memories
-        learnt_now = [Learnt(candidate=candidate, turn=turn) for candidate in found]
-        changed = {m.id: m for m in decide(learnt_now, known, stems=stems, now=turn.at)}
-        known = tuple({**{m.id: m for m in known}, **changed}.values())
-    return any(memory.valid_to is not None for memory in known)
-
-
-def stored_turn(text: str, *, place: int) -> StoredTurn:
-    at = datetime(2024, 1, place, tzinfo=UTC)
-    return StoredTurn(
-        seq=place, place=place, id=f"t{place}", version=1, role="user", text=text, at=at, recorded_at=at, retired=None,
-        persona=None, lane=None, conversation=None, speaker=None, reply_to=None, origin="user", parts=(), snapshot=None,
-        session="s", position=place, number=place, tokens=0, family="",
-    )  # fmt: skip
-
-
-def _replaces(old: str, new: str) -> bool:
-    return relation(Statement(text=new), Statement(text=old), stems=stems) == "replaces"
-
-
-def _scenario(row: dict[str, Any]) -> Iterator[bool]:
-    stated = row["propositions"]
-    if len(stated) == 2:
-        yield _replaces(stated[0]["text"], stated[1]["text"])
-        return
-    until = valid_until(stated[0]["text"], stated=moment(stated[0]["asserted_at"]), zone="UTC")
-    for question in row["questions"]:
-        yield (until is None or moment(question["at_time"]) < until) == question["expected_valid"]
-
-
-def _evolutions(histories: Sequence[dict[str, Any]]) -> tuple[int, int, int, int]:
-    """Statements in order; only one that is still open can be closed, rightly or wrongly."""
-    found = wanted = wrong = judged = 0
-    for row in histories:
-        texts = [stated["text"] for stated in row["propositions"]]
-        expected = {tuple(pair) for question in row["questions"] for pair in question["expected_supersessions"]}
-        wanted += len(expected)
-        live: list[int] = []
-        for place, text in enumerate(texts):
-            closed = [old for old in live if _replaces(texts[old], text)]
-            judged += len(live)
-            found += sum((old, place) in expected for old in closed)
-            wrong += sum((old, place) not in expected for old in closed)
-            live = [old for old in live if old not in closed] + [place]
-    return found, wanted, wrong, judged - wanted
-
-
-def closed() -> list[Row]:
-    measured: list[Row] = []
-    examples = [json.loads(line) for line in CLOSINGS.read_text("utf-8").splitlines()]
-    for split in ("tuned", "unseen"):
-        answers = [
-            (row["expected"], closing(_loop(row), row["message"], stems=stems) or "no")
-            for row in examples
-            if row["split"] == split
-        ]
-        told = [(expected, got) for expected, got in answers if got != "no"]
-        right = sum(expected == got for expected, got in told)
-        due = sum(expected != "no" for expected, _ in answers)
-        measured.append(measure(f"loop closing: precision ({split})", right=right, of=len(told)))
-        measured.append(measure(f"loop closing: recall ({split})", right=right, of=due))
-    return measured
-
-
-def _loop(row: dict[str, Any]) -> OpenLoop:
-    return OpenLoop(kind=row["kind"], text=row["loop"], asked=row["asked"])
 
 
 def times() -> list[Row]:
@@ -291,12 +168,11 @@ def _same(found: TimeRange, value: dict[str, str], kind: str) -> bool:
 
 def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--sample", type=int, default=0, metavar="N", help="print every n-th candidate found on LoCoMo")
-    every: int = asked.parse_args().sample
+    asked.parse_args()
     if not (folder() / "secrets-dev.jsonl.gz").exists():
         print(f"no evaluation data in {folder()}; set HITHERTO_EVAL_DATA", file=sys.stderr)
         return 1
-    measured = [*secrets(), *held_back(), *learnt(every=every), *superseded(), *ended_in_memory(), *closed(), *times()]
+    measured = [*secrets(), *held_back(), *times(), *worked()]
     print(table(measured))
     print(f"appended to {save('learning', measured)}")
     return 0

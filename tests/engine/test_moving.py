@@ -154,4 +154,4 @@ async def test_turns_that_were_not_read_yet_are_read_after_loading(
     await talk.user_says("I love tea.")
     await memory.load(await saved(memory, "ana", tmp_path), user="bo")
     await memory.settle(user="bo")
-    assert {m.text for m in await memory.memories(user="bo")} == {"Lives in Rome", "Likes tea"}
+    assert {m.quotes[0].words for m in await memory.memories(user="bo")} == {"I live in Rome.", "I love tea."}

@@ -26,8 +26,7 @@ async def test_the_timeline_from_the_first_message_to_the_spine(memory: Hitherto
     assert (session.turn_count, session.status) == (1, "open")
     facts = await memory.memories(user="ana")
     assert {(m.text, m.persona, m.sources) for m in facts} == {
-        ("Name is Ana", None, (first,)),
-        ("Lives in Austin", None, (first,)),
+        ("The user (2 March): “Hi, I'm Ana and I live in Austin.”", None, (first,)),
     }
     [loop] = await memory.loops(user="ana", persona="coach")
     assert (loop.kind, loop.owner, loop.due) == ("commitment", "user", START.replace(hour=9) + timedelta(days=1))
@@ -79,8 +78,8 @@ async def test_the_timeline_from_the_first_message_to_the_spine(memory: Hitherto
     [spine] = await memory.summaries(user="ana", kind="spine")
     assert list(spine.detail) == ["OPEN_LOOPS", "PEOPLE", "PROFILE", "PROJECTS"]
     assert (spine.persona, spine.version) == (None, 1)
-    assert "Lives in Austin" in str(spine.detail["PROFILE"])
-    assert spine.detail["PEOPLE"] == ["Maria is the user's sister"]
+    assert "I live in Austin" in str(spine.detail["PROFILE"])
+    assert "My sister Maria comes along" in str(spine.detail)
     assert spine.messages > 20
     for _ in range(11):
         await talk.exchange(FILLER)
@@ -117,7 +116,7 @@ async def test_a_day_is_the_users_own(memory: Hitherto, clock: FakeClock, talk: 
     await talk.settle()
     [day] = await memory.summaries(user="ana", kind="daily")
     assert str(day.day) == "2026-03-02"
-    assert "User: I finished the marathon plan today! [2026-03-02]" in str(day.detail["key_moments"])
+    assert "The user said “I finished the marathon plan today!”." in str(day.detail["key_moments"])
     clock.tick(minutes=10)
     context = await memory.context(user="ana", persona="coach", message="hey")
     assert "[TODAY SO FAR]" in context.system

@@ -132,7 +132,7 @@ async def test_recording_tells_the_workers_after_the_answer(store_url: str, cloc
         await memory.record([Turn("ana", "user", "I live in Austin."), Turn("bo", "user", "I live in Rome.")])
         await asyncio.sleep(0.3)
         assert await worker.visit_due() == 2
-        assert [m.text for m in await memory.memories(user="ana")] == ["Lives in Austin"]
+        assert [m.quotes[0].words for m in await memory.memories(user="ana")] == ["I live in Austin."]
         assert await worker.visit_due() == 0
         clock.tick(minutes=31)
         assert await worker.visit_due() == 2, "the end of the silence was noted"
@@ -147,7 +147,7 @@ async def test_the_sweep_finds_what_nobody_told_of(store_url: str, clock: FakeCl
         worker = await memory.worker()
         assert await worker.visit_due() == 0
         assert await worker.sweep() > 0
-        assert [m.text for m in await memory.memories(user="ana")] == ["Lives in Austin"]
+        assert [m.quotes[0].words for m in await memory.memories(user="ana")] == ["I live in Austin."]
 
 
 async def test_a_user_who_cannot_be_read_keeps_nobody_waiting(tmp_path: Path, clock: FakeClock) -> None:
@@ -157,7 +157,7 @@ async def test_a_user_who_cannot_be_read_keeps_nobody_waiting(tmp_path: Path, cl
     async with Hitherto(tmp_path / "m", clock=clock) as memory:
         worker = await memory.worker()
         assert await worker.visit_due() == 1
-        assert [m.text for m in await memory.memories(user="bo")] == ["Lives in Rome"]
+        assert [m.quotes[0].words for m in await memory.memories(user="bo")] == ["I live in Rome."]
         await memory.catalog.hint({UserKey("default", "ana"): clock(), UserKey("default", "bo"): clock()})
         assert await worker.visit_due() == 1, "also when the name is known, and only the file is not"
         assert await memory.catalog.due(now=clock(), limit=9) == ()
@@ -165,7 +165,7 @@ async def test_a_user_who_cannot_be_read_keeps_nobody_waiting(tmp_path: Path, cl
         assert await memory.catalog.due(now=clock(), limit=9) == (UserKey("default", "ana"),), "tried again later"
         await memory.record(Turn("bo", "user", "I love tea."))
         await (await memory.worker()).sweep()
-        assert "Likes tea" in [m.text for m in await memory.memories(user="bo")], "nor in the slow round"
+        assert "I love tea." in [m.quotes[0].words for m in await memory.memories(user="bo")], "nor in the slow round"
 
 
 async def test_work_goes_on_beside_an_application(tmp_path: Path) -> None:

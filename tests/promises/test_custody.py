@@ -140,7 +140,7 @@ async def test_what_outlived_its_turn_is_in_the_replay(memory: Hitherto, clock: 
     await memory.set_retention(turn=1)
     assert (await memory.retain())["ana"].turns == 1
     given = await memory.context(user="ana", persona="nikita", message="where do I live?")
-    assert "Lives in Austin" in given.system
+    assert "“I live in Austin.”" in given.system
     again = await memory.replay(user="ana", snapshot=given.snapshot)
     assert (again.system, again.messages, again.warnings) == (given.system, given.messages, given.warnings)
 

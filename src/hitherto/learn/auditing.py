@@ -1,15 +1,16 @@
 """How good a user's memory is, in shares that can be watched: what is doubled, unsupported, stale, held back, secret."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
 
-from hitherto.learn.candidates import Stems
 from hitherto.safety.secrets import find_secrets
 from hitherto.store import records as nouns
 from hitherto.store.protocol import RecordList, TurnsById, UserStore
 from hitherto.types import Memory, Summary
+
+Stems = Callable[[str], Sequence[str]]
 
 NEAR = 0.8
 """Two memories are nearly the same when they share this much of their words."""

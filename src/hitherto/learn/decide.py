@@ -260,6 +260,14 @@ def _says_the_same(memory: Memory, one: Noted) -> bool:
     return _overlap(old, new) >= NEAR
 
 
+def say_the_same(memory: Memory, other: Memory) -> bool:
+    """Whether two memories under one key state one thing."""
+    if memory.attribute == other.attribute and memory.value and other.value:
+        return folded(memory.value) == folded(other.value)
+    one, two = _told(memory.text), _told(other.text)
+    return _negated(one) == _negated(two) and _overlap(one, two) >= NEAR
+
+
 def _told(text: str) -> str:
     """What a quote says, without who said it and when."""
     found = _QUOTING.match(text)

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.ids import derived_id
-from hitherto.learn.supersede import Statement, relation
+from hitherto.learn.decide import say_the_same
 from hitherto.store import records as nouns
 from hitherto.store.protocol import (
     Answers,
@@ -198,9 +198,7 @@ def _said_once(held: Sequence[Memory], *, before: Sequence[Memory], index: Index
 def _repeats(memory: Memory, other: Memory, *, index: Index) -> bool:
     if memory.key is None or memory.key != other.key or memory.persona != other.persona:
         return False
-    new = Statement(text=memory.text, attribute=memory.attribute, value=memory.value)
-    old = Statement(text=other.text, attribute=other.attribute, value=other.value)
-    return relation(new, old, stems=index.stems) == "duplicate"
+    return say_the_same(memory, other)
 
 
 def _about(record: Record, turns: Mapping[str, StoredTurn], name: str, label: str) -> bool:

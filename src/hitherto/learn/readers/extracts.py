@@ -65,7 +65,13 @@ def rolling(passage: Passage, found: Sequence[Clause], opened: Sequence[LoopNote
     """What to have in mind next time: what is open, then what mattered lately, then what was in mind before; each sentence
     stands alone."""
     ended = {note.ref for note in opened if note.op != "open"}
-    left = [loop for loop in passage.loops if loop.id not in ended]
+    told = [source for one in (passage.rolling.sentences if passage.rolling else ()) for source in one.sources]
+    at_hand = {line.turn.id for line in passage.lines}.union(told)
+    left = [
+        loop
+        for loop in passage.loops
+        if loop.id not in ended and loop.quotes and at_hand.issuperset(quote.turn for quote in loop.quotes)
+    ]
     still = sorted(left, key=lambda loop: (loop.due is None, loop.due or loop.at))
     room = passage.characters
     kept: list[SentenceNote] = []

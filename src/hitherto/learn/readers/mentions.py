@@ -98,6 +98,12 @@ class Mentions:
         }
         return tuple(sorted((name for name in hits if name.casefold() not in self._own), key=lambda name: hits[name]))
 
+    def believed(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those names that are somebody's or a place's beyond doubt."""
+        found = {name: self._found.get(name.casefold()) for name in names}
+        known = {label.casefold() for label in self._known.values()}
+        return tuple(name for name, one in found.items() if (one is not None and one.sure) or name.casefold() in known)
+
     def notes(self) -> tuple[PersonNote, ...]:
         return tuple(
             PersonNote(
@@ -213,7 +219,7 @@ def _capitals(line: Line, mentions: Mentions, lower: Iterable[str]) -> None:
         )
         kind: EntityType = "place" if place and not person else "person"
         common = name.casefold() in lower and not given
-        mentions.add(name, _quote(line, found.start(), name), kind=kind, sure=person and not common)
+        mentions.add(name, _quote(line, found.start(), name), kind=kind, sure=(person or place) and not common)
 
 
 def _label(name: str) -> str:

@@ -50,19 +50,17 @@ class _Typed:
 
 
 def facts(found: Sequence[Clause], scene: Scene, mentions: Mentions, known: Sequence[Memory]) -> list[FactNote]:
-    """The clauses that are worth a note, each as one. What a known memory quotes already is said again."""
+    """The clauses that are worth a note, each as one."""
     notes: list[FactNote] = []
-    said: set[str] = set()
-    quoted_before = {quote.words: memory.id for memory in known for quote in memory.quotes}
+    said: set[tuple[str, str]] = set()
     for place, clause in enumerate(found):
         typed = None if clause.persona or clause.unmeant or clause.asks else _typed(clause.words)
-        if not (_worth(clause) or typed) or clause.words in said:
+        if not (_worth(clause) or typed) or (clause.line.turn.id, clause.words) in said:
             continue
-        said.add(clause.words)
+        said.add((clause.line.turn.id, clause.words))
         note = _note(clause, _earlier(found, place), scene=scene, mentions=mentions, typed=typed)
         if note is not None:
-            ref = quoted_before.get(note.quotes[-1].words)
-            notes.append(replace(note, op="same", ref=ref) if ref else _ending(note, clause, known))
+            notes.append(_ending(note, clause, known))
     return notes
 
 
@@ -117,8 +115,9 @@ def _note(
         if not of and (len(words.split()) < 6 or clause.judged.worth < 0.75):
             return None
     subject = clause.line.speaker or (scene.persona if clause.persona else scene.user)
-    plainly = not (names or of or clause.persona or scene.speakers)
-    about = () if plainly else tuple(dict.fromkeys((subject, *names, *of)))
+    who = mentions.believed((*names, *of))
+    plainly = not (who or clause.persona or scene.speakers)
+    about = () if plainly else tuple(dict.fromkeys((subject, *who)))
     times = days(words, clause.line.turn.at, scene.zone, tense=tense_of(clause))
     quotes = [Quote(turn=clause.line.turn.id, words=words)]
     if clause.question and clause.asker is not None:
