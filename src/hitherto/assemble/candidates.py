@@ -64,7 +64,7 @@ class Candidate(NamedTuple):
     """Whether a part of it is better than nothing."""
     quota: Quota | None = None
     when: int = 0
-    """The place of the first turn that it shows, for entries that stand in time order."""
+    """When the first turn that it shows was said, for entries that stand in time order."""
 
 
 class Desk:
@@ -74,7 +74,7 @@ class Desk:
     most that the text of a quoted reply may take.
     """
 
-    __slots__ = ("_days", "_labels", "material", "quoted", "recipe", "recount", "tokenizer")
+    __slots__ = ("_days", "_labels", "material", "quoted", "recipe", "recount", "several", "tokenizer")
 
     def __init__(
         self,
@@ -91,6 +91,9 @@ class Desk:
         self.material = material
         self.tokenizer = tokenizer
         self._labels: dict[str, str] = {}
+        chat = recipe.history.delivery == "messages" and recipe.long_term.form == "exchanges"
+        self.several = chat and len({turn.speaker for turn in material.window if turn.role == "user"}) > 1
+        """Whether several people talk in the chat messages, so that each begins with a name."""
         self._days: dict[int, str] = {}
         """By the quarter of an hour: no zone's day begins within one."""
 

@@ -122,6 +122,8 @@ def _exchange(place: int, turn: StoredTurn, answers: _Answers, turns: Sequence[S
     text = safe(bounded(turn.text, LONGEST))
     label = desk.speaker(turn)
     around = tokenizer.count(f"{label}:\n") + 1 if desk.recipe.history.delivery == "transcript" else MESSAGE
+    if desk.several and turn.role == "user":
+        text = f"{label}: {text}"
     if not turn.parts:
         counted = turn.family == tokenizer.family and text == turn.text and not desk.recount
         return Exchange(turn, label, text, turn.tokens if counted else tokenizer.count(text), around)
@@ -129,7 +131,7 @@ def _exchange(place: int, turn: StoredTurn, answers: _Answers, turns: Sequence[S
         f"({part.media_type}: {part.caption or 'no description'})" for part in turn.parts if isinstance(part, Media)
     ]
     if shown:
-        text = safe("\n".join([*shown, turn.text]))
+        text = "\n".join([safe("\n".join(shown)), text])
     uses: list[Use] = []
     also: list[str] = []
     opens = False

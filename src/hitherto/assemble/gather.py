@@ -224,12 +224,18 @@ async def _who_alone(store: UserStore, request: Request) -> Resolved:
 
 
 def _search(request: Request, text: str) -> Search:
+    found = request.recipe.recall
+    everywhere = found.other_lanes == "always" or (
+        found.other_lanes == "named_or_confident" and request.recipe.long_term.form == "exchanges"
+    )
     return Search(
         text=text,
         limit=request.recipe.recall.candidates,
         turns=request.recipe.long_term.turns,
         persona=request.persona,
-        lane=ANY if request.recipe.recall.other_lanes == "always" else request.lane,
+        lane=ANY if everywhere else request.lane,
+        home=ANY if found.other_lanes == "always" or not everywhere else request.lane,
+        elsewhere=found.confidence,
         kinds=("turn", "memory", "episode"),
         blending=blending(request.recipe),
         now=request.now,

@@ -18,6 +18,7 @@ from hitherto.assemble.exchange import LONGEST, Exchange, Leftover, exchanges, s
 from hitherto.assemble.material import Material
 from hitherto.assemble.render import bounded, indented, level, shorten
 from hitherto.clock import local
+from hitherto.ingest.short import stands_alone
 from hitherto.tokens import MESSAGE
 from hitherto.types import StoredTurn
 
@@ -252,7 +253,7 @@ def quoted_reply(desk: Desk) -> Quoted | None:
     turn, title = material.quoted, QUOTED
     if turn is None:
         anchor = material.anchor
-        if anchor is None or any(anchor.id == seen.id for seen in material.window):
+        if anchor is None or any(anchor.id == seen.id for seen in material.window) or stands_alone(material.message):
             return None
         turn, title = anchor, FOCUS
     when = local(turn.at, material.profile.zone).isoformat(sep=" ", timespec="minutes")[:16]

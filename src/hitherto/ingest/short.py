@@ -25,6 +25,8 @@ _LAUGHTER: Final = re.compile(
     r"(?:a?(?:ha){2,}h?|(?:he){2,}h?|(?:hi){2,}|(?:ja){2,}j?|(?:ха){2,}х?|l(?:ol)+|k{3,}|w{3,}|5{3,})"
 )
 _LONGEST: Final = 80
+_TELLING, _ENOUGH = 2, 4
+"""A message of so many content words may stand for itself; of so many it does, whatever it points at."""
 _PAIRS: Final = 2
 """Stems that a word gives in a script without spaces, about."""
 
@@ -48,6 +50,18 @@ def is_short(message: str) -> bool:
         empty.issuperset(said) and (len(words) <= 3 or len(said) < len(words) or not speaking.isdisjoint(said))
         for empty, speaking in _emptiness()
     )
+
+
+def stands_alone(message: str) -> bool:
+    """Whether a message can be understood without what it answers: it asks or tells something of its own, and does not only
+    point at something ("the second one", "lo mismo")."""
+    count = content_words(message)
+    if count >= _ENOUGH:
+        return True
+    if not _pointing().isdisjoint(words_of(message)):
+        return False
+    spoken = language(detect(message) or ENGLISH)
+    return count >= _TELLING or (count == 1 and spoken.has("telling.self", message))
 
 
 def content_words(text: str) -> int:
@@ -90,6 +104,11 @@ def _emptiness() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
         speaking = everywhere.union(said, *(known.words[name] for name in _SPEAKING))
         found.append((speaking | known.words["short.fillers"], speaking))
     return tuple(found)
+
+
+@cache
+def _pointing() -> frozenset[str]:
+    return frozenset[str]().union(*(language(code).words["short.pointing"] for code in CODES))
 
 
 @cache

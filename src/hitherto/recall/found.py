@@ -73,6 +73,10 @@ class Search:
     weights: Weights = field(default=DEFAULT)
     around: bool = False
     """Whether questions come with their answers, and answers with their questions."""
+    home: Scope = ANY
+    """The message's own lane, where another lane's turns must be nearly as good as the best of all."""
+    elsewhere: float = 0.0
+    """How nearly: a share of the best score."""
     room: int | None = None
     """Characters that what is found may take together: behind them, no long text is looked through for what answers."""
     open_session: str | None = None

@@ -21,6 +21,7 @@ from importlib.resources import files
 from itertools import zip_longest
 from typing import Final, Protocol
 
+from hitherto.ingest.short import stands_alone
 from hitherto.ingest.slots import is_question
 from hitherto.text.analyser import asked_stems, stems, words
 from hitherto.text.languages import ENGLISH, Language, detect, language
@@ -30,7 +31,7 @@ MAX_STEMS: Final = 48
 GIST_WORDS: Final = 80
 """Longer messages are reduced to about this many words before they are embedded."""
 ANCHOR_STEMS: Final = 4
-"""A message with fewer stems borrows those of the turn it answers."""
+"""A message with fewer stems borrows those of the turn it answers, unless it stands alone all the same."""
 OWN_STEMS: Final = 2
 """A question of so many stems stands for itself: what was said just before may be about anything else, and would drown it."""
 _MAX_TEXT: Final = 20_000
@@ -64,6 +65,8 @@ class Question:
     of_persona: bool = False
     """It asks for what the persona said."""
     asks_when: bool = False
+    collects: bool = False
+    """What it asks for lies in many conversations: how many, all the, in which order."""
     alone: bool = True
     """It says enough by itself: no anchor was or would be read with it."""
     periods: tuple[Period, ...] = ()
@@ -86,7 +89,7 @@ def understand(
     about = gist(rest)
     said = _bounded(asked_stems(about, likely=languages)[0])
     found, others = _looked_up(about, said, spoken, languages)
-    alone = len(said) >= (OWN_STEMS if is_question(text) else ANCHOR_STEMS)
+    alone = len(said) >= (OWN_STEMS if is_question(text) else ANCHOR_STEMS) or stands_alone(about)
     if anchor and not alone:
         borrowed = gist(anchor[:_MAX_TEXT])
         more, others_more = asked_stems(borrowed, likely=languages)
@@ -101,6 +104,7 @@ def understand(
         of_user=not of_persona and not named and _first_person(text, spoken),
         of_persona=of_persona,
         asks_when=spoken.has("asking.when", text),
+        collects=spoken.has("asking.collect", text),
         alone=alone,
         periods=tuple(periods),
     )

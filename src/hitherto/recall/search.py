@@ -21,7 +21,7 @@ from hitherto.errors import ServiceError
 from hitherto.recall.embed.base import Calibration, Embedder, calibrate
 from hitherto.recall.embed.checked import CheckedEmbedder
 from hitherto.recall.found import Found, Search, ended, hit, in_scope, meant, ordered
-from hitherto.recall.passages import about, passages
+from hitherto.recall.passages import SHOWN, about, passages
 from hitherto.recall.query import Question, understand
 from hitherto.recall.rank import (
     DECIMALS,
@@ -60,6 +60,9 @@ SPARE: Final = 2
 DEADLINE: Final = 5.0
 """Seconds after which a conversation no longer waits for an embedder that has no deadline of its own."""
 NO_ROOM: Final = "over budget"
+OTHER_LANE: Final = "other lane"
+SHORT: Final = 300
+"""Characters of a turn where what is asked for lies in many."""
 NO_ROW: Final = -1
 """The row of what has no vector yet."""
 _MOST_TEXT: Final = 20_000
@@ -204,13 +207,17 @@ class Recaller:
         best_turn = next((one.seq for one in found.turns if one.seq in turns), None)
         mixed: list[Recalled] = []
         room = search.room
+        shown = SHORT if search.around and found.question.collects else SHOWN
+        best = max((one.score for one in found.turns), default=0.0)
         for one in sorted((*found.turns, *found.records), key=_best_first):
-            if one.seq in turns and room is not None and room <= 0:
+            if one.seq in turns and _elsewhere(turns[one.seq], one, search, best=best):
+                mixed.append(Recalled(what=turns[one.seq], score=one.score, parts=one.parts, reason=OTHER_LANE))
+            elif one.seq in turns and room is not None and room <= 0:
                 mixed.append(Recalled(what=turns[one.seq], score=one.score, parts=one.parts, reason=NO_ROOM))
             elif one.seq in turns:
                 before, after = found.around.get(one.seq, (0, 0))
                 said = replace(found.recalled(turns[one.seq], one), before=turns.get(before), after=turns.get(after))
-                short = about(said.text, found.question.stems) if one.seq != best_turn else ""
+                short = about(said.text, found.question.stems, most=shown) if one.seq != best_turn else ""
                 mixed.append(replace(said, excerpt=short) if short else said)
                 room = None if room is None else room - len(mixed[-1].text)
             elif one.seq in records:
@@ -411,6 +418,11 @@ def _without_vectors(placed: _Placed, *, skip: frozenset[int], limit: int) -> li
 
 def _best_first(ranked: Ranked) -> tuple[float, int]:
     return -ranked.score, ranked.seq
+
+
+def _elsewhere(turn: StoredTurn, ranked: Ranked, search: Search, *, best: float) -> bool:
+    """Whether a turn of another lane than the message's is not nearly as good as the best of all."""
+    return search.home is not ANY and turn.lane != search.home and ranked.score < search.elsewhere * best
 
 
 def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> dict[int, Floats]:

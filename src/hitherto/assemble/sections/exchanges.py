@@ -12,6 +12,7 @@ from typing import Final
 
 from hitherto.assemble.candidates import Candidate, Desk, Quota
 from hitherto.assemble.render import bounded, safe
+from hitherto.clock import micros
 from hitherto.ingest.short import content_words
 from hitherto.recall.traits import asks
 from hitherto.types import Recalled, StoredTurn
@@ -21,6 +22,8 @@ UNANSWERED: Final = "a question without its answer"
 _TELLING: Final = 2
 """A text of fewer content words says nothing by itself."""
 _LONG_ENOUGH: Final = 100
+_ORDER: Final = 24
+"""Bits of a turn's place that tell which of two at the same moment came first."""
 _LEFT_OUT: Final = 400
 """Characters of what is left out that its receipt shows."""
 _QUESTION: Final = 200
@@ -70,12 +73,16 @@ class Exchanges:
         question = self._question(hit.before, turn)
         lines = [(hit.before, question)] if hit.before is not None and question else []
         if not asks(text):
-            return ([*lines, (turn, text)], "") if _tells(f"{question} {text}") else ([], SAYS_NOTHING)
+            return (
+                ([*lines, (turn, text)], "")
+                if _tells(f"{question} {text}", least=1 if question else _TELLING)
+                else ([], SAYS_NOTHING)
+            )
         told = without_question(text)
         if _tells(told) and (hit.after is None or hit.after.id not in self.found):
             return [*lines, (turn, told)], ""
         answer = self._answer(hit.after, turn)
-        if hit.after is not None and answer:
+        if hit.after is not None and answer and _tells(f"{text} {answer}", least=1):
             return [*lines, (turn, text), (hit.after, answer)], ""
         return ([*lines, (turn, told)], "") if _tells(told) else ([], UNANSWERED)
 
@@ -113,7 +120,7 @@ class Exchanges:
             parts=hit.parts,
             sources=tuple(dict.fromkeys((turn.id, *(said.id for said, _ in lines)))),
             quota=Quota("said", desk.recipe.long_term.turns),
-            when=min(said.place for said, _ in lines),
+            when=min(micros(said.at) << _ORDER | said.place & ~(-1 << _ORDER) for said, _ in lines),
         )
 
     def _out(self, hit: Recalled, turn: StoredTurn, reason: str) -> Candidate:
@@ -123,9 +130,9 @@ class Exchanges:
 _LONGEST: Final = 20_000
 
 
-def _tells(text: str) -> bool:
+def _tells(text: str, *, least: int = _TELLING) -> bool:
     """Whether a text says anything by itself; a longer one always does."""
-    return len(text) > _LONG_ENOUGH or content_words(text) >= _TELLING
+    return len(text) > _LONG_ENOUGH or content_words(text) >= least
 
 
 def without_question(text: str) -> str:

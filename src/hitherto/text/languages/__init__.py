@@ -78,11 +78,11 @@ class Language:
 
 
 LISTS: Final = (
-    "short.yes", "short.no", "short.questions", "short.reactions", "short.fillers", "person.first", "person.plural",
+    "short.yes", "short.no", "short.questions", "short.reactions", "short.fillers", "short.pointing", "person.first", "person.plural",
     "telling.future", "telling.past",
 )  # fmt: skip
 PATTERNS: Final = (
-    "asking.when", "asking.persona", "asking.counted", "asking.before", "telling.self", "telling.time",
+    "asking.when", "asking.persona", "asking.counted", "asking.before", "asking.collect", "telling.self", "telling.time",
     "standing.instruction", "standing.preference",
 )  # fmt: skip
 TABLES: Final = ("dates", "situation")
