@@ -78,8 +78,8 @@ class Language:
 
 
 LISTS: Final = (
-    "short.yes", "short.no", "short.questions", "short.reactions", "short.fillers", "short.pointing", "person.first", "person.plural",
-    "telling.future", "telling.past",
+    "short.yes", "short.no", "short.questions", "short.reactions", "short.fillers", "short.pointing",
+    "person.first", "person.plural", "telling.future", "telling.past",
 )  # fmt: skip
 PATTERNS: Final = (
     "asking.when", "asking.persona", "asking.counted", "asking.before", "asking.collect", "telling.self", "telling.time",
