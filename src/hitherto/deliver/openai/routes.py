@@ -105,14 +105,15 @@ async def _answer(request: Request, form: Format) -> Response:
         return await _sent(upstream, plain, form=form, request=request)
     who = _who(request, body)
     settings = Service.of(request).settings
-    prepared = await remembered(
-        who,
-        body,
-        form=form,
-        recipe=recipe_book.load(settings.recipe),
-        tokenizer=tokenizer(settings.tokenizer),
-        again=request.headers.get(RETRIES, "0") != "0",
-    )
+    async with upstream.preparing:
+        prepared = await remembered(
+            who,
+            body,
+            form=form,
+            recipe=recipe_book.load(settings.recipe),
+            tokenizer=tokenizer(settings.tokenizer),
+            again=request.headers.get(RETRIES, "0") != "0",
+        )
     return await _sent(upstream, prepared, form=form, request=request)
 
 

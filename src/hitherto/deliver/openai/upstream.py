@@ -3,6 +3,7 @@
 Headers and queries pass in both directions, but for those that belong to one connection or hold a secret of one side.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -16,6 +17,8 @@ from hitherto.settings import Settings
 PLAIN: Final = "no-memory/"
 """A model id that begins so is passed on without it and without any memory."""
 CONNECT_SECONDS: Final = 5.0
+PREPARING: Final = 3
+"""At the same time: while one waits for its message to be durable, another's context is assembled."""
 
 _CONNECTION: Final = frozenset(
     {
@@ -75,6 +78,9 @@ class Upstream:
             base_url=settings.upstream.rstrip("/"), headers=headers, timeout=timeout, limits=limits
         )
         self._free = settings.upstream_streams
+        self.preparing = asyncio.Semaphore(PREPARING)
+        """Requests are prepared one after the other, in the order they came: all at once, every one of them would be as late as
+        the last."""
 
     @staticmethod
     def of(request: Request) -> "Upstream":
