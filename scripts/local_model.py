@@ -9,26 +9,25 @@ is wrong often, and what it got wrong is what this prints.
 
 import argparse
 import asyncio
+import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import BaseModel
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 from hitherto import Hitherto, Turn  # noqa: E402
+from hitherto.learn.notes import Cost  # noqa: E402
 from hitherto.learn.readers.asking import Asker, Limits  # noqa: E402
 from hitherto.testing import FakeClock  # noqa: E402
 from hitherto.types import Role  # noqa: E402
 
-A = TypeVar("A", bound=BaseModel)
 PARTS = 22
 TALK: tuple[tuple[Role, str], ...] = (
     ("user", "Hi Nikita! I'm Ana and I moved to Denver last week."),
@@ -82,10 +81,10 @@ def judged(found: list[str], wanted: tuple[str, ...]) -> Iterator[str]:
 class Telling(Asker):
     """Shows each answer as the model gave it, so that what is kept can be held against it."""
 
-    async def ask(self, prompt: str, *, instructions: str, answer: type[A]) -> A:
-        given = await super().ask(prompt, instructions=instructions, answer=answer)
-        print(f"{answer.__name__}, as the model said it: {given.model_dump_json(exclude_defaults=True)}", flush=True)
-        return given
+    async def ask(self, question: str, *, instructions: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any], Cost]:
+        given, cost = await super().ask(question, instructions=instructions, schema=schema)
+        print(f"as the model said it: {json.dumps(given, ensure_ascii=False)}", flush=True)
+        return given, cost
 
 
 async def show_learnt(memory: Hitherto) -> None:
@@ -104,13 +103,13 @@ async def run(url: str) -> None:
             for role, text in TALK:
                 await memory.record(Turn("ana", role, text, persona="nikita"))
                 clock.tick(minutes=1)
-            for what, minutes in (("extraction and a rolling summary", 0), ("the session's end", 31)):
+            for what, minutes in (("what was said", 1), ("the session's end", 31)):
                 clock.tick(minutes=minutes)
                 start = time.monotonic()
                 settled = (await memory.settle(user="ana"))["ana"]
                 spent = time.monotonic() - start
                 print(f"{what}: {settled.done} steps, {settled.failed} failed, {spent:.0f} s", flush=True)
-                if not minutes:
+                if minutes == 1:
                     await show_learnt(memory)
             for cursor in (await memory.work_status(user="ana")).cursors:
                 if cursor.error:
