@@ -6,7 +6,7 @@ waits for them.
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -151,6 +151,11 @@ class Parts:
         other = copy.copy(self)
         other._actor = actor
         return other
+
+    @property
+    def learning(self) -> Mapping[str, int]:
+        """What learning took in this process since it began: questions, tokens, notes kept and dropped."""
+        return self._models.meter.totals
 
     @in_process("a transaction does not leave its process")
     def user_store(self, user: str) -> UserStore:

@@ -243,7 +243,7 @@ def _shared(quote: Quote, other: Quote) -> bool:
     if quote.turn != other.turn:
         return False
     one, two = set(folded(quote.words).split()), set(folded(other.words).split())
-    return bool(one and two) and len(one & two) * 2 > min(len(one), len(two))
+    return bool(one and two) and len(one & two) * 4 >= 3 * min(len(one), len(two))
 
 
 def _says_the_same(memory: Memory, one: Noted) -> bool:
@@ -316,15 +316,14 @@ def _scope(one: Noted, persona: str | None) -> str | None:
 
 def _memory(one: Noted, *, persona: str | None) -> Memory:
     note = one.note
-    origin: Origin = (
-        one.last.origin
-        if note.subject == "persona"
-        else next((turn.origin for turn in reversed(one.turns) if turn.role == "user"), one.last.origin)
-    )
+    origin: Origin = one.last.origin
+    said = [turn for turn in one.turns if turn.role == "user"]
+    if note.subject == "user" and said:
+        origin = said[-1].origin
     refs = one.refs or (f"person:{note.subject}",)
     of_self = refs[0] in ("person:user", "person:persona")
     kinds: dict[EntityType, MemoryType] = {"person": "PEOPLE", "animal": "PEOPLE", "project": "PROJECT"}
-    fact_type = _TYPES.get(note.kind, "fact")
+    fact_type: FactType = _TYPES.get(note.kind, "fact")
     attribute = slug(note.attribute or note.text)[:80]
     type_ = "PROFILE" if of_self else kinds.get(one.entity_type, "PROFILE")
     others: dict[EntityType, Category] = {"person": "PERSON", "animal": "PERSON", "place": "PLACE"}

@@ -346,7 +346,9 @@ async def _sections(
 ) -> dict[LaneSection, list[Support]]:
     """What the older lines gave: where a model has read them, what it noted of them, otherwise what rules find."""
     ids = {turn.id for turn in older}
-    by_rules = {name: list(supports(notes.lane.get(name, ()), ground)) for name in LANE_TITLES}
+    by_rules: dict[LaneSection, list[Support]] = {
+        name: list(supports(notes.lane.get(name, ()), ground)) for name in LANE_TITLES
+    }
     if job.services.model is None:
         return by_rules
     persona = older[0].persona

@@ -38,7 +38,9 @@ everyone somebody someone something nothing everything who what when where which
 today tomorrow yesterday tonight after before since until while because although though not his their our your mine
 work life home time ella ellos ellas este esta eso esa todo todos nadie alguien mañana hoy ayer luego también elle
 elles ils tout tous demain hier aujourd personne ceci cela lei lui loro tutto tutti domani ieri oggi ela eles elas
-tudo todos amanhã ontem hoje people friends family feelings plans user users""".split()  # noqa: SIM905 -- a list of this many words is read more easily so
+tudo todos amanhã ontem hoje people friends family feelings plans user users
+    likes loves wants works lives plays has hates needs plans enjoys prefers goes knows thinks feels says uses owns
+    keeps""".split()  # noqa: SIM905 -- a list of this many words is read more easily so
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _ISO: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")

@@ -39,6 +39,13 @@ class Metrics:
         self.refused = Counter(
             "hitherto_requests_refused", "Requests turned away.", ("reason",), registry=self._registry
         )
+        self.learning = Gauge(
+            "hitherto_learning",
+            "Since a process began: questions to the model that learns, tokens, notes kept and dropped.",
+            ("what",),
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        )
         self.turns = Counter("hitherto_turns_recorded", "Turns recorded.", registry=self._registry)
 
     def answered(self, *, method: str, route: str, status: int, seconds: float) -> None:

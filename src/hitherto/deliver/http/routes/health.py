@@ -84,4 +84,7 @@ async def readyz(request: Request) -> Response:
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(request: Request, tenancy: Measuring) -> Response:
     """Counts for Prometheus, without a label that names anybody."""
-    return Response(Service.of(request).metrics.page(), media_type=MEDIA_TYPE)
+    service = Service.of(request)
+    for what, count in service.engine.learning.items():
+        service.metrics.learning.labels(what).set(count)
+    return Response(service.metrics.page(), media_type=MEDIA_TYPE)
