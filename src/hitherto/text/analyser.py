@@ -1,9 +1,9 @@
 """The one analyser: text to stems, for both stores and for queries.
 
 Full-text engines tokenise each in their own way, so the same words would rank differently on SQLite and
-PostgreSQL. Stems are therefore made here, stored as they are, and scored by `store/matches.py`. A text is stemmed as the language
-that it is in; one that does not tell is stemmed as English. A question asks for the stems of every language that the user
-writes in, and for the English ones too, which is how texts of earlier versions were stemmed: so nothing is
+PostgreSQL. Stems are therefore made here, stored as they are, and scored by `store/matches.py`. A text is stemmed as the
+language that it is in; one that does not tell is stemmed as English. A question asks for the stems of every language that
+the user writes in, and for the English ones too, which is how texts of earlier versions were stemmed: so nothing is
 missed while they wait to be written anew. Anything that changes the output for an existing text must raise
 `ANALYSER_VERSION`, by which the work knows what to write again.
 

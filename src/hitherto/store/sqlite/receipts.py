@@ -2,7 +2,8 @@
 
 A snapshot is mostly names: the ids of turns and records that were candidates, and the hashes of the texts that it showed, of
 32 digits each. The file has a number for both, so a packed snapshot says the number instead, and what is left is compressed
-with words that all receipts have in common: 2.8 kB at the median of a conversation of 109 turns, 4.5 kB where 10,000 turns give 180 candidates.
+with words that all receipts have in common: 2.8 kB at the median of a conversation of 109 turns, 4.5 kB where 10,000 turns
+give 180 candidates.
 
 Numbers are never given twice. One whose row is gone, because it was forgotten, stands for nothing any more: it reads as
 `FORGOTTEN`, under which there is no text.
