@@ -35,7 +35,7 @@ from bench.dev_sets import SETS, Asked, Conversation, conversations, path
 from bench.measuring import save, table
 from hitherto import Context, Hitherto
 from hitherto.evaluate.baseline import Index
-from hitherto.evaluate.report import interval
+from hitherto.evaluate.measures import interval
 from hitherto.recall.embed import open_embedder
 from hitherto.tokens import tokenizer
 

@@ -22,7 +22,7 @@ from splintr import Tokenizer
 
 from bench.dev_sets import SETS, Asked, Conversation, conversations
 from hitherto.evaluate.baseline import Index as Words
-from hitherto.evaluate.report import LINE_TOKENS, interval
+from hitherto.evaluate.measures import LINE_TOKENS, interval
 from hitherto.recall.embed.base import Embedder
 from hitherto.recall.embed.onnx import onnx_embedder
 from hitherto.recall.embed.static import static_embedder

@@ -17,7 +17,7 @@ from typing import Any
 
 from bench.dev_sets import folder
 from hitherto.learn.readers import classifier as module
-from hitherto.learn.readers.classifier import KINDS, Judged, Line, classifier
+from hitherto.learn.readers.classifier import KINDS, ClassifiedLine, Judged, classifier
 
 
 def rows() -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ def main() -> None:
     if args.weights:
         module.WEIGHTS = args.weights
     test = rows()
-    lines = [Line(text=r["text"], persona=r["speaker"] == "assistant", before=r["before"]) for r in test]
+    lines = [ClassifiedLine(text=r["text"], persona=r["speaker"] == "assistant", before=r["before"]) for r in test]
     judge = classifier().judge
     judge(lines)
     begun = process_time()

@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hitherto.learn.readers.classifier import BUCKETS, KINDS, WEIGHTS, Kind, Line, features, pieces
+from hitherto.learn.readers.classifier import BUCKETS, KINDS, WEIGHTS, ClassifiedLine, Kind, features, pieces
 from hitherto.recall.embed.static import static_embedder
 
 LINES: Final = Path(__file__).with_name("data") / "statements.jsonl.gz"
@@ -39,7 +39,7 @@ OF_HOW: Final[dict[str, Kind]] = {"done": "settled", "not done": "missed", "miss
 
 @dataclass(slots=True)
 class Example:
-    line: Line
+    line: ClassifiedLine
     keep: int
     kinds: set[str] = field(default_factory=set[str])
     known: bool = True
@@ -59,13 +59,14 @@ def plain(path: Path) -> list[Example]:
         head, *texts = row.split(" | ")
         *persona, keep, kind = head.split()
         found += [
-            Example(Line(text=text, persona=bool(persona)), int(keep), {kind}, counts=2 * LIGHTER) for text in texts
+            Example(ClassifiedLine(text=text, persona=bool(persona)), int(keep), {kind}, counts=2 * LIGHTER)
+            for text in texts
         ]
     return found
 
 
 def _example(row: dict[str, Any]) -> Example:
-    line = Line(text=row["text"], persona=row["speaker"] == "assistant", before=row["before"])
+    line = ClassifiedLine(text=row["text"], persona=row["speaker"] == "assistant", before=row["before"])
     return Example(line, row["keep"], set(row["kinds"]))
 
 
@@ -87,7 +88,7 @@ def from_notebook(path: Path) -> list[Example]:
     found: list[Example] = []
     before = ""
     for turn in turns:
-        line = Line(text=turn["text"], persona=turn["role"] == "assistant", before=before)
+        line = ClassifiedLine(text=turn["text"], persona=turn["role"] == "assistant", before=before)
         worth = keep.get(turn["id"], 0)
         of = kinds.get(turn["id"], set[str]()) | (set[str]() if worth else {"smalltalk"})
         found.append(Example(line, worth, of, known=False, counts=LIGHTER))
@@ -110,7 +111,7 @@ def trained(examples: list[Example]) -> dict[str, Any]:
     return table
 
 
-def scores(table: dict[str, Any], lines: list[Line]) -> NDArray[np.float32]:
+def scores(table: dict[str, Any], lines: list[ClassifiedLine]) -> NDArray[np.float32]:
     starts, buckets = pieces(lines)
     sizes = np.diff(np.append(starts, len(buckets)))
     hashed = np.add.reduceat(table["pieces"][buckets], starts, axis=0, dtype=np.int32)

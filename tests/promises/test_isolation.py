@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from hitherto import Hitherto, NotFound, Turn
-from hitherto.deliver.voice.line import Line
+from hitherto.deliver.voice.line import VoiceLine
 from hitherto.testing import FakeClock
 from tests.effort import count
 from tests.promises.canaries import PERSONA, canary, shown
@@ -88,7 +88,7 @@ class Machine(RuleBasedStateMachine):
         self.memory = world.server or Hitherto(self.folder / "memories", clock=self.clock)
         if world.server is None:
             self.run(self.memory.open())
-        self.line = Line(self.memory, clock=self.clock, persona=PERSONA, deadline=60)
+        self.line = VoiceLine(self.memory, clock=self.clock, persona=PERSONA, deadline=60)
         self.number = 0
 
     def name(self, number: int) -> str:

@@ -15,7 +15,7 @@ from hitherto.recall.rank import (
     DEFAULT,
     Blended,
     Boosts,
-    Candidate,
+    RankCandidate,
     Ranked,
     Shares,
     Weights,
@@ -157,7 +157,7 @@ def ordered(records: Mapping[int, Record], found: Found, search: Search) -> list
     return [*shown, *rest]
 
 
-def _blend(candidates: Sequence[Candidate], search: Search, *, named: frozenset[str]) -> list[Blended]:
+def _blend(candidates: Sequence[RankCandidate], search: Search, *, named: frozenset[str]) -> list[Blended]:
     blending = search.blending or Blending()
     if blending.lexical_first:
         lane = None if isinstance(search.lane, Everything) else search.lane
@@ -187,9 +187,9 @@ def ended(what: StoredTurn | Record, question: Question, search: Search) -> bool
     return not asked and not language(detect(search.text) or ENGLISH).has("asking.before", search.text)
 
 
-def _candidate(record: Record, ranked: Ranked, *, similarity: float, now: datetime) -> Candidate:
+def _candidate(record: Record, ranked: Ranked, *, similarity: float, now: datetime) -> RankCandidate:
     importance = record.importance if isinstance(record, Memory) else 1
-    return Candidate(
+    return RankCandidate(
         seq=record.seq,
         similarity=similarity,
         lexical=max(ranked.parts.get("lexical", 0.0), 0.0),

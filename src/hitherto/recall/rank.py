@@ -359,7 +359,7 @@ def _shelf(total: Scores, rows: Rows, *, weights: Weights) -> Iterator[tuple[Int
             yield places[top(total[places], rows.seqs[places], limit=weights.shelf)], weight
 
 
-class Candidate(NamedTuple):
+class RankCandidate(NamedTuple):
     """A memory, episode or turn that was found, with what a blend weighs."""
 
     seq: int
@@ -396,7 +396,7 @@ class Shares:
     half_life_days: float = 14.0
 
 
-def boosted(candidates: Sequence[Candidate], *, boosts: Boosts | None = None) -> list[Blended]:
+def boosted(candidates: Sequence[RankCandidate], *, boosts: Boosts | None = None) -> list[Blended]:
     """What is similar enough, times its boosts, the best few."""
     boosts = boosts or Boosts()
     found: list[Blended] = []
@@ -410,7 +410,7 @@ def boosted(candidates: Sequence[Candidate], *, boosts: Boosts | None = None) ->
     return _ordered(found)[: boosts.limit]
 
 
-def blended(candidates: Sequence[Candidate], *, shares: Shares | None = None) -> list[Blended]:
+def blended(candidates: Sequence[RankCandidate], *, shares: Shares | None = None) -> list[Blended]:
     """Similarity, recency and entity frequency in fixed shares; without any entity, similarity alone."""
     shares = shares or Shares()
     counts = Counter(entity for candidate in candidates for entity in set(candidate.entities))
@@ -430,7 +430,7 @@ def blended(candidates: Sequence[Candidate], *, shares: Shares | None = None) ->
 
 
 def by_lane(
-    candidates: Sequence[Candidate], *, lane: str | None, named: Collection[str] = (), confident: float = 0.85
+    candidates: Sequence[RankCandidate], *, lane: str | None, named: Collection[str] = (), confident: float = 0.85
 ) -> list[Blended]:
     """Full text first: what shares words with the message, by BM25, then what is only similar.
 
@@ -448,7 +448,7 @@ def by_lane(
     return _ordered(found)
 
 
-def by_words(candidates: Sequence[Candidate]) -> list[Blended]:
+def by_words(candidates: Sequence[RankCandidate]) -> list[Blended]:
     """By full text alone, for when no similarity is to be had."""
     return _ordered([_blended(c.seq, c.lexical, {"lexical": c.lexical}) for c in candidates])
 

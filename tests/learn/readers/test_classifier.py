@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hitherto.learn.readers import classifier as module
-from hitherto.learn.readers.classifier import BUCKETS, KINDS, Line, checksum, classifier, pieces
+from hitherto.learn.readers.classifier import BUCKETS, KINDS, ClassifiedLine, checksum, classifier, pieces
 from hitherto.recall.embed.static import static_embedder
 
 
@@ -30,16 +30,19 @@ def test_the_weights_were_trained_for_the_embedder_that_is_bundled() -> None:
     ],
 )
 def test_what_a_friend_would_note_is_worth_a_note(text: str) -> None:
-    assert classifier().judge([Line(text=text)])[0].worth > 0.5
+    assert classifier().judge([ClassifiedLine(text=text)])[0].worth > 0.5
 
 
 @pytest.mark.parametrize("text", ["ok", "lol", "thanks!", "haha yes", "good night", "gracias!", "na gut", "😂😂"])
 def test_small_talk_is_not(text: str) -> None:
-    assert classifier().judge([Line(text=text)])[0].worth < 0.5
+    assert classifier().judge([ClassifiedLine(text=text)])[0].worth < 0.5
 
 
 def test_a_batch_is_judged_as_each_line_alone() -> None:
-    lines = [Line(text=text) for text in ("i live in hackney", "", " ", "lol", "x" * 5_000, "\ud800 odd", "日本語です")]
+    lines = [
+        ClassifiedLine(text=text)
+        for text in ("i live in hackney", "", " ", "lol", "x" * 5_000, "\ud800 odd", "日本語です")
+    ]
     together = classifier().judge(lines)
     for line, judged in zip(lines, together, strict=True):
         [alone] = classifier().judge([line])
@@ -48,7 +51,7 @@ def test_a_batch_is_judged_as_each_line_alone() -> None:
 
 
 def test_every_line_has_pieces_of_its_own() -> None:
-    starts, buckets = pieces([Line(text="a"), Line(text=""), Line(text="bc de")])
+    starts, buckets = pieces([ClassifiedLine(text="a"), ClassifiedLine(text=""), ClassifiedLine(text="bc de")])
     assert list(starts) == sorted(set(starts.tolist()))
     assert int(buckets.min()) >= 0
     assert int(buckets.max()) < BUCKETS

@@ -124,7 +124,7 @@ def sessions(found: Sequence[Session]) -> RenderableType:
     return table(columns, rows, empty="no sessions")
 
 
-def _said(record: Record) -> str:
+def _quoted(record: Record) -> str:
     """The words that a record rests on, each with its turn."""
     return "\n".join(f"“{quote.words}” ({quote.turn})" for quote in record.quotes)
 
@@ -136,7 +136,7 @@ def memories(found: Sequence[Memory], *, explain: bool = False) -> RenderableTyp
             facts=(f"importance {m.importance}", "pinned" if m.pinned else "", m.persona or "", " ".join(m.entities)),
             id=m.id,
             text=m.text,
-            note=_said(m) if explain else "",
+            note=_quoted(m) if explain else "",
         )
         for m in found
     ]
@@ -155,7 +155,7 @@ def loops(found: Sequence[Loop], *, explain: bool = False) -> RenderableType:
             facts=(loop.status, loop.persona or "", f"due {when(loop.due)}" if loop.due else ""),
             id=loop.id,
             text=loop.text,
-            note=_said(loop) if explain else "",
+            note=_quoted(loop) if explain else "",
         )
         for loop in found
     ]

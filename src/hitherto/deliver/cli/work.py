@@ -239,7 +239,7 @@ def _status(found: "Status") -> "RenderableType":
         for cursor in found.cursors
     ]
     if found.capped:
-        cap = tables.Entry(
+        cap = tables.ListedEntry(
             title="model",
             facts=("CAPPED",),
             id="",
@@ -253,7 +253,7 @@ def _cost(found: "list[Spent]") -> "RenderableType":
     from hitherto.deliver.cli import tables
 
     rows = [
-        tables.Entry(
+        tables.ListedEntry(
             title=f"{one.day} {one.step}",
             facts=(
                 f"{one.calls} questions",

@@ -9,7 +9,7 @@ from hitherto.clock import Clock, system_clock
 from hitherto.deliver import telegram
 from hitherto.deliver.apikeys import Keys
 from hitherto.deliver.http.metrics import Metrics
-from hitherto.deliver.voice.line import Line
+from hitherto.deliver.voice.line import VoiceLine
 from hitherto.settings import Settings
 
 
@@ -46,7 +46,7 @@ class Channels:
     """The adapters of one service. `line` is always there: which platforms may ring is checked by their secrets."""
 
     telegram: telegram.Telegram | None
-    line: Line
+    line: VoiceLine
     line_tenant: str
     has_voice: bool = True
     """Whether any platform may ring at all."""
@@ -75,7 +75,7 @@ class Channels:
 
 def channels(service: Service) -> Channels:
     settings = service.settings
-    line = Line(
+    line = VoiceLine(
         service.memory(settings.voice_tenant),
         clock=service.clock,
         persona=settings.voice_persona,

@@ -185,7 +185,7 @@ def _in_words(line: Series, unit: str) -> str:
 # Entities and their links as a drawing: who is mentioned together. The layout is a spring model without chance, so the same
 # entities always stand in the same places.
 
-WIDTH, HEIGHT = 720, 420
+GRAPH_WIDTH, GRAPH_HEIGHT = 720, 420
 MARGIN = 60
 MOST = 30
 """Entities of one drawing; beyond, a drawing says nothing."""
@@ -218,8 +218,8 @@ class Graph:
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     left_out: int
-    width: int = WIDTH
-    height: int = HEIGHT
+    width: int = GRAPH_WIDTH
+    height: int = GRAPH_HEIGHT
 
 
 def graph(entities: Sequence[Entity], named: Iterable[Sequence[str]]) -> Graph:
@@ -287,4 +287,6 @@ def _fitted(at: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, flo
     def scaled(value: float, low: float, high: float, room: int) -> float:
         return room / 2 if high - low < 1e-6 else MARGIN + (room - 2 * MARGIN) * (value - low) / (high - low)
 
-    return {ref: (scaled(x, left, right, WIDTH), scaled(y, top, bottom, HEIGHT)) for ref, (x, y) in at.items()}
+    return {
+        ref: (scaled(x, left, right, GRAPH_WIDTH), scaled(y, top, bottom, GRAPH_HEIGHT)) for ref, (x, y) in at.items()
+    }

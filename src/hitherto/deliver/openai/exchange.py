@@ -51,7 +51,7 @@ class Who:
 
 
 @dataclass(slots=True, kw_only=True)
-class Found:
+class FoundExchange:
     """Where a request lies: in `lane` after turn `after`, with `new` messages; `ids` are the turns of all its messages.
 
     `leaves` when its answer takes another way than the one that is there, which is `earlier`; `at_end` when it goes on where
@@ -82,7 +82,7 @@ class Exchange:
 
     body: Message
     who: Who
-    found: Found | None = None
+    found: FoundExchange | None = None
     context: Context | None = None
     again: bool = False
 
@@ -97,7 +97,7 @@ class Exchange:
         except HithertoError as error:
             LOG.error("the answer to user %r was not recorded: %s", self.who.user, error)
 
-    async def _recorded(self, found: Found, said: Said) -> str:
+    async def _recorded(self, found: FoundExchange, said: Said) -> str:
         """The turn that the answer is now."""
         earlier, memory = found.earlier, self.who.memory
         if earlier is not None:
@@ -200,7 +200,7 @@ async def _upkept(who: Who, named: Sequence[str], *, continues: str | None) -> U
     return Upkept(said=said, last=turns.get(text(last, "turn") or "") if last else None)
 
 
-async def _found(who: Who, said: Sequence[Said], *, last: StoredTurn | None, again: bool) -> Found:
+async def _found(who: Who, said: Sequence[Said], *, last: StoredTurn | None, again: bool) -> FoundExchange:
     store = who.memory.user_store(who.user)
     lane, rest = (last.lane if last else who.lane), said
 
@@ -213,7 +213,7 @@ async def _found(who: Who, said: Sequence[Said], *, last: StoredTurn | None, aga
     if (len(said) > 1 or last) and (place is None or place.at < len(turns) - 1) and len(turns) == near:
         turns = await _newest(store, who, lane, FAR)
         place = lay(turns)
-    found = Found(lane=lane, after=turns[-1].id if turns else "", turns=turns)
+    found = FoundExchange(lane=lane, after=turns[-1].id if turns else "", turns=turns)
     for _ in range(DEEPEST):
         if place is None:
             found.at_end = found.at_end and (len(rest) == 1 or not turns)
@@ -237,7 +237,7 @@ async def _found(who: Who, said: Sequence[Said], *, last: StoredTurn | None, aga
     return found
 
 
-async def _record(who: Who, found: Found) -> None:
+async def _record(who: Who, found: FoundExchange) -> None:
     """Records what is new; afterwards the request lies at the lane's end."""
     turns: list[Turn] = []
     for number, (one, count) in enumerate(places.as_turns(found.new)):
@@ -260,7 +260,7 @@ async def _inputs(who: Who, body: Message, stated: Sequence[Message]) -> dict[st
 
 
 async def _context(
-    who: Who, found: Found, said: Sequence[Said], current: int | None, *, recipe: Recipe, inputs: dict[str, str]
+    who: Who, found: FoundExchange, said: Sequence[Said], current: int | None, *, recipe: Recipe, inputs: dict[str, str]
 ) -> Context | None:
     """The context of the request's message; of one that only brings a tool's results, of the message that they serve. None
     where there is no such message."""
@@ -277,7 +277,7 @@ async def _context(
     )
 
 
-def _window(context: Context, entries: Sequence[Entry], found: Found, *, form: Format) -> list[Message]:
+def _window(context: Context, entries: Sequence[Entry], found: FoundExchange, *, form: Format) -> list[Message]:
     """The memory's own window, with what the client attached to its messages, or what is known of it by its address."""
     sent = [entry.media for entry in entries if entry.said is not None and entry.said.role == "user"]
     known = [attached(Said(turn.role, turn.text, turn.parts), form) for turn in found.turns if turn.role == "user"]

@@ -38,7 +38,7 @@ Keep = Callable[[BinaryContent], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidPart:
     """What will be a turn: who spoke, the words, and what came with them."""
 
     role: Role
@@ -50,10 +50,10 @@ class Said:
         return not self.text.strip() and not self.parts
 
 
-def prompted(prompt: str | Sequence[UserContent], *, keep: Keep | None = None) -> Said:
+def prompted(prompt: str | Sequence[UserContent], *, keep: Keep | None = None) -> SaidPart:
     """The user's prompt: its text, and a reference for everything that is no text."""
     if isinstance(prompt, str):
-        return Said("user", storable(prompt))
+        return SaidPart("user", storable(prompt))
     texts: list[str] = []
     media: list[Part] = []
     for item in prompt:
@@ -65,7 +65,7 @@ def prompted(prompt: str | Sequence[UserContent], *, keep: Keep | None = None) -
             continue
         else:
             media.append(_medium(item, keep))
-    return Said("user", storable("\n".join(texts)), tuple(media))
+    return SaidPart("user", storable("\n".join(texts)), tuple(media))
 
 
 def said(
@@ -74,7 +74,7 @@ def said(
     outputs: Collection[str] = (),
     answer: str | None = None,
     keep: Keep | None = None,
-) -> list[Said]:
+) -> list[SaidPart]:
     """The turns of a run's messages, in order, the first prompt included.
 
     `outputs` are the names of the tools by which the model hands over structured output: the accepted one is the
@@ -87,7 +87,7 @@ def said(
         for part in message.parts
         if isinstance(part, ToolReturnPart) and part.tool_name in outputs and part.outcome == "success"
     }
-    found: list[Said] = []
+    found: list[SaidPart] = []
     for message in messages:
         if isinstance(message, ModelResponse):
             found.append(_answered(message, outputs=outputs, accepted=accepted, answer=answer, keep=keep))
@@ -98,7 +98,7 @@ def said(
     return [one for one in found if not one.empty]
 
 
-def _asked(request: ModelRequest, *, outputs: Collection[str], keep: Keep | None) -> list[Said]:
+def _asked(request: ModelRequest, *, outputs: Collection[str], keep: Keep | None) -> list[SaidPart]:
     answers: tuple[Part, ...] = tuple(
         ToolReturn(id=part.tool_call_id, name=part.tool_name, content=storable(part.model_response_str()))
         for part in request.parts
@@ -106,7 +106,7 @@ def _asked(request: ModelRequest, *, outputs: Collection[str], keep: Keep | None
     )
     # Coordination a tool's answer, user content is the files of that answer and nothing that the user said.
     prompts = [part for part in request.parts if isinstance(part, UserPromptPart)] if not answers else []
-    return [Said("tool", "", answers), *(prompted(part.content, keep=keep) for part in prompts)]
+    return [SaidPart("tool", "", answers), *(prompted(part.content, keep=keep) for part in prompts)]
 
 
 def _answered(
@@ -116,7 +116,7 @@ def _answered(
     accepted: Collection[str],
     answer: str | None,
     keep: Keep | None,
-) -> Said:
+) -> SaidPart:
     texts: list[str] = []
     parts: list[Part] = []
     for part in response.parts:
@@ -139,7 +139,7 @@ def _answered(
                 parts.append(_medium(part.content, keep))
             case _:
                 pass
-    return Said("assistant", storable("".join(texts)), tuple(parts))
+    return SaidPart("assistant", storable("".join(texts)), tuple(parts))
 
 
 def _args(part: ToolCallPart | NativeToolCallPart) -> str:
@@ -153,7 +153,7 @@ def _args(part: ToolCallPart | NativeToolCallPart) -> str:
     return part.args_as_json_str()
 
 
-def _rejected(answer: Said) -> Said:
+def _rejected(answer: SaidPart) -> SaidPart:
     if not answer.text:
         return answer
     return replace(answer, text="", parts=(*answer.parts, Thinking(text=answer.text)))

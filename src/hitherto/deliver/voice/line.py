@@ -44,7 +44,7 @@ class Kept:
     head: int
 
 
-class Line:
+class VoiceLine:
     """One persona's line to the users of one tenant."""
 
     def __init__(
@@ -259,7 +259,7 @@ def _deferred(recipe: Recipe) -> Recipe:
 PAUSE: Final = timedelta(seconds=15)
 
 
-async def keep_fresh(line: Line, *, pause: timedelta = PAUSE) -> None:
+async def keep_fresh(line: VoiceLine, *, pause: timedelta = PAUSE) -> None:
     """Makes a line's prompts when the process starts and refreshes them for as long as it serves."""
     due = line.warm
     while True:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hitherto.recall.embed.static import static_embedder
 
-__all__ = ["KINDS", "Classifier", "Judged", "Kind", "Line", "classifier"]
+__all__ = ["KINDS", "ClassifiedLine", "Classifier", "Judged", "Kind", "classifier"]
 
 Kind = Literal[
     "change",
@@ -70,7 +70,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ClassifiedLine:
     """A sentence as it was said, by whom, and the one before it if that was somebody else's."""
 
     text: str
@@ -104,7 +104,7 @@ class Classifier:
         self._scales = scales
         self._bias = bias
 
-    def judge(self, lines: Sequence[Line]) -> list[Judged]:
+    def judge(self, lines: Sequence[ClassifiedLine]) -> list[Judged]:
         """One judgement for each line, in order."""
         if not lines:
             return []
@@ -130,14 +130,14 @@ def classifier() -> Classifier:
         )
 
 
-def features(lines: Sequence[Line]) -> Floats:
+def features(lines: Sequence[ClassifiedLine]) -> Floats:
     """The dense part: the embedding of each line and its cues."""
     known = static_embedder()
     meaning = known.embed([line.text[:LONGEST] for line in lines])
     return np.hstack([meaning, np.array([_cues(line) for line in lines], dtype=np.float32)])
 
 
-def _cues(line: Line) -> tuple[float, ...]:
+def _cues(line: ClassifiedLine) -> tuple[float, ...]:
     text, before = line.text, line.before
     length = len(text)
     return (
@@ -159,7 +159,7 @@ def _without_meaning(dense: Floats, dimension: int) -> Floats:
     return np.vstack([np.zeros((dimension, dense.shape[1]), dtype=np.float32), dense[-CUES:]])
 
 
-def pieces(lines: Sequence[Line]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def pieces(lines: Sequence[ClassifiedLine]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Where each line's hashed pieces begin, and the buckets of all of them, line by line."""
     texts = [f" {line.text[:LONGEST].lower()} " for line in lines]
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)

@@ -166,9 +166,9 @@ def _own_half(words: str) -> str:
     return next((half for half in halves if _FOR_PERSONA.search(half) is None and _OWN.search(half)), words)
 
 
-def _seen(line: Line, previous: Line | None, words: str) -> judge.Line:
+def _seen(line: Line, previous: Line | None, words: str) -> judge.ClassifiedLine:
     before = previous.text if previous is not None and previous.turn.role != line.turn.role else ""
-    return judge.Line(text=words, persona=line.turn.role == "assistant", before=before[-200:])
+    return judge.ClassifiedLine(text=words, persona=line.turn.role == "assistant", before=before[-200:])
 
 
 def _in_jest(words: str, judged: Judged) -> bool:
@@ -245,7 +245,7 @@ def _answering(found: Sequence[Clause], lines: Sequence[Line]) -> list[Clause]:
         if len(question) > SHORT or find_secrets(question):
             answered.append(clause)
             continue
-        whole = classifier().judge([judge.Line(text=f"{question} {clause.words}", persona=clause.persona)])[0]
+        whole = classifier().judge([judge.ClassifiedLine(text=f"{question} {clause.words}", persona=clause.persona)])[0]
         better = whole if whole.worth > clause.judged.worth else clause.judged
         answered.append(Clause(line=clause.line, words=clause.words, judged=better, question=question, asker=asker))
     return answered

@@ -51,5 +51,5 @@ class RuleReader:
         said = [line for line in lines if line.text.strip()]
         if any(line.turn.role == "user" and tells(line.text) for line in said):
             return False
-        seen = [judge.Line(text=line.text, persona=line.turn.role == "assistant") for line in said]
+        seen = [judge.ClassifiedLine(text=line.text, persona=line.turn.role == "assistant") for line in said]
         return all(one.worth < IDLE for one in classifier().judge(seen))

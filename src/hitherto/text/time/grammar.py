@@ -13,7 +13,7 @@ from hitherto.text.time.calendar import wall
 from hitherto.text.time.clock import clock_at
 from hitherto.text.time.relative import Grain, Reader, Span, Tense, midnight
 
-__all__ = ["Found", "Grain", "Tense", "find"]
+__all__ = ["FoundTime", "Grain", "Tense", "find"]
 
 FAR_PAST: Final = wall(1000, 1, 1)
 FAR_FUTURE: Final = wall(9000, 1, 1)
@@ -38,7 +38,7 @@ _MOST_WORDS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTime:
     """A span of wall-clock time with the words it came from; `elapsed` is its distance from now on the time
     line where the words counted hours or minutes.
     """
@@ -53,7 +53,7 @@ class Found:
     """Where the words begin."""
 
 
-def find(text: str, *, now: datetime, tense: Tense) -> list[Found]:
+def find(text: str, *, now: datetime, tense: Tense) -> list[FoundTime]:
     """All times in a text, in order, none inside another."""
     if _TRIGGER.search(text) is None:
         return []
@@ -78,8 +78,8 @@ class _Walk:
     tokens: list[re.Match[str]]
     reader: Reader
 
-    def all(self) -> list[Found]:
-        found: list[Found] = []
+    def all(self) -> list[FoundTime]:
+        found: list[FoundTime] = []
         place = 0
         while place < len(self.tokens):
             read = self.modified(place)
@@ -89,7 +89,7 @@ class _Walk:
             span, behind, first, before = read
             at = self.tokens[first].start()
             words = self.text[at : self.tokens[behind - 1].end()]
-            found.append(Found(span.start, span.end, words, span.grain, before, span.elapsed, at))
+            found.append(FoundTime(span.start, span.end, words, span.grain, before, span.elapsed, at))
             place = behind
         return found
 

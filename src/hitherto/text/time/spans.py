@@ -14,7 +14,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from hitherto.text.languages import ENGLISH, Language, detect, language
-from hitherto.text.time.grammar import Found, Grain, Tense, find
+from hitherto.text.time.grammar import FoundTime, Grain, Tense, find
 from hitherto.text.time.phrases import retold
 
 __all__ = ["TimeRange", "due", "ranges"]
@@ -59,14 +59,14 @@ def due(text: str, *, now: datetime, zone: str) -> datetime | None:
     return None
 
 
-def _found(text: str, *, now: datetime, zone: str, tense: Tense | None) -> list[Found]:
+def _found(text: str, *, now: datetime, zone: str, tense: Tense | None) -> list[FoundTime]:
     """What the grammar reads in a text, or in its phrases of time told in English, with the text's own words."""
     if now.tzinfo is None:
         raise ValueError(f"now must be aware, got {now!r}")
     local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
     code = detect(text)
     spoken = language(code or ENGLISH)
-    found = list[Found]()
+    found = list[FoundTime]()
     if spoken.code == ENGLISH or len(text) <= _SHORT:
         found = find(text, now=local, tense=tense or _tense(text, spoken))
         if (code == ENGLISH and found) or len(text) > _SHORT:
@@ -100,7 +100,7 @@ def _tense(text: str, spoken: Language) -> Tense:
     return "past" if words & past or ended else "near"
 
 
-def _aware(found: Found, *, now: datetime, zone: str) -> TimeRange:
+def _aware(found: FoundTime, *, now: datetime, zone: str) -> TimeRange:
     if found.elapsed is not None:
         moment = (now.astimezone(UTC) + found.elapsed).astimezone(ZoneInfo(zone))
         return TimeRange(moment, moment, found.text, found.grain)

@@ -1,0 +1,57 @@
+"""Names that lead a reader: no file name twice for different things, no class name for more than two, and the walks through
+the code that ARCHITECTURE.md describes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from tests.architecture.source import ROOT, SOURCE, modules
+
+MOST_MODULES_OF_A_CLASS_NAME = 2
+WALK = re.compile(r"^### (?P<title>.+)$")
+MODULE = re.compile(r"`([a-z_/]+\.py)`")
+
+
+def test_a_class_name_means_one_thing_or_two() -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for module in modules():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef):
+                found[node.name].add(module.name)
+    # Names of other people's protocols, which each adapter has to implement under that name, would be listed here.
+    crowded = {name: sorted(where) for name, where in found.items() if len(where) > MOST_MODULES_OF_A_CLASS_NAME}
+    assert crowded == {}
+
+
+def walks() -> dict[str, list[str]]:
+    """Each walk of the page with the modules it enters, in order."""
+    found: dict[str, list[str]] = {}
+    title = ""
+    for line in (ROOT / "ARCHITECTURE.md").read_text("utf-8").splitlines():
+        heading = WALK.match(line)
+        if heading is not None:
+            title = heading["title"]
+        elif line.startswith("## "):
+            title = ""
+        elif title:
+            found.setdefault(title, []).extend(MODULE.findall(line))
+    return found
+
+
+def test_the_walks_enter_modules_that_exist_and_each_once() -> None:
+    """Only the store may be entered again: it is asked, and then it is written to."""
+    found = walks()
+    assert len(found) == 5, sorted(found)
+    for title, entered in found.items():
+        missing = [module for module in entered if not (SOURCE / "hitherto" / Path(module)).is_file()]
+        assert missing == [], title
+        again = {module for module in entered if entered.count(module) > 1 and not module.startswith("store/")}
+        assert again == set(), title
+        assert len(entered) >= 5, title
+
+
+def test_the_page_fits_in_the_head() -> None:
+    assert len((ROOT / "ARCHITECTURE.md").read_text("utf-8").splitlines()) <= 200
