@@ -127,6 +127,7 @@ class LongTerm(_Part):
     """
 
     form: Literal["items", "exchanges"] = "items"
+    """Lines by their score, or exchanges in the order of time."""
     turns: Amount = 24
     """So many earlier turns are candidates."""
 
@@ -211,6 +212,7 @@ class Recipe(_Part):
     situation: Situation
     last_time: LastTime
     long_term: LongTerm = LongTerm()
+    """What the block of long-term memory shows."""
     limits: Limits
     recall: Recall
     loops: Loops
