@@ -51,6 +51,23 @@ def test_a_date_is_day_month_date_year() -> None:
     assert spoken_date(datetime(2024, 2, 29, tzinfo=UTC)) == "Thursday, February 29, 2024"
 
 
+@pytest.mark.parametrize(
+    ("locale", "written"),
+    [
+        ("en-US", "Thursday, February 29, 2024"),
+        ("en_GB", "Thursday, 29 February 2024"),
+        ("es", "jueves, 29 de febrero de 2024"),
+        ("de-AT", "Donnerstag, 29. Februar 2024"),
+        ("ja-JP", "2024年2月29日（木曜日）"),
+        ("zh-Hant-TW", "2024年2月29日，星期四"),
+        ("xx", "Thursday, February 29, 2024"),
+        ("ko", "Thursday, February 29, 2024"),
+    ],
+)
+def test_a_locale_says_how_a_date_is_written(locale: str, written: str) -> None:
+    assert spoken_date(datetime(2024, 2, 29, tzinfo=UTC), locale) == written
+
+
 @pytest.mark.req("R0.12")
 def test_a_deferred_situation_leaves_its_times_to_be_filled_in() -> None:
     recipe = parse('extends = "companion-voice"\nname = "cached"\n[situation]\ndeferred = true')

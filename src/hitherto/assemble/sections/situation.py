@@ -6,12 +6,10 @@ from typing import Final
 
 from hitherto.assemble.candidates import Candidate, Desk
 from hitherto.clock import local
+from hitherto.text.languages import ENGLISH, language
 
-_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+_AS_IN_AMERICA: Final = ("", "us")
+"""Regions of English, if one is named, that write the month first."""
 
 
 def situation(desk: Desk) -> list[Candidate]:
@@ -20,9 +18,17 @@ def situation(desk: Desk) -> list[Candidate]:
     return [desk.line("situation", "situation", desk.material.profile.id, "\n".join(lines))] if lines else []
 
 
-def spoken_date(value: datetime) -> str:
-    """Such as `Monday, March 2, 2026`, in English whatever the process's locale is."""
-    return f"{_DAYS[value.weekday()]}, {_MONTHS[value.month - 1]} {value.day}, {value.year}"
+def spoken_date(value: datetime, locale: str | None = None) -> str:
+    """Such as `Monday, March 2, 2026`, or as it is written where the user's locale is from; the process's has no say."""
+    code, _, region = (locale or ENGLISH).replace("_", "-").lower().partition("-")
+    table: Mapping[str, str] = language(code).tables.get("situation") or language(ENGLISH).tables["situation"]
+    elsewhere = region not in _AS_IN_AMERICA and "date_elsewhere" in table and code == ENGLISH
+    return table["date_elsewhere" if elsewhere else "date"].format(
+        weekday=table["weekdays"].split()[value.weekday()],
+        month=table["months"].split()[value.month - 1],
+        day=value.day,
+        year=value.year,
+    )
 
 
 def daypart(value: datetime) -> str:
@@ -64,7 +70,7 @@ def _time(desk: Desk) -> str:
 
 
 def _date(desk: Desk) -> str:
-    return f"Current date: {spoken_date(_here(desk))}"
+    return f"Current date: {spoken_date(_here(desk), desk.material.profile.locale)}"
 
 
 def _zone(desk: Desk) -> str:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, cast
 
-__all__ = ["CODES", "ENGLISH", "Language", "detect", "language", "of_number"]
+__all__ = ["CODES", "ENGLISH", "Language", "detect", "language", "listed", "missing", "of_number"]
 
 ENGLISH: Final = "en"
 CODES: Final = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "ko", "pl", "uk", "tr", "ar", "hi")
@@ -142,6 +142,15 @@ def of_number(number: int) -> str:
 def listed(name: str) -> frozenset[str]:
     """A list of all languages together, for messages too short to tell which one they are in."""
     return frozenset(word for code in CODES for word in language(code).words[name])
+
+
+def missing(code: str) -> tuple[str, ...]:
+    """What a language's file lacks, by section and name; English has its dates in the grammar itself."""
+    known = language(code)
+    lists = [name for name in LISTS if not known.words[name]]
+    patterns = [name for name in PATTERNS if name not in known.patterns]
+    tables = [name for name in TABLES if name not in known.tables and (name, code) != ("dates", ENGLISH)]
+    return (*lists, *patterns, *tables)
 
 
 def detect(text: str, *, likely: Collection[str] = ()) -> str:

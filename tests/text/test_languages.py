@@ -1,0 +1,63 @@
+"""What is known of each language, and how a text's language is told."""
+
+import pytest
+
+from hitherto.text.languages import CODES, detect, language, missing, of_number
+
+WHOLE = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh")
+"""The languages in which everything works; docs/languages.md says what the others have."""
+PART = {"person.first", "person.plural", "short.fillers"}
+
+
+@pytest.mark.parametrize("code", WHOLE)
+def test_a_language_that_is_promised_whole_lacks_nothing(code: str) -> None:
+    assert missing(code) == (), f"text/languages/{code}.toml lacks these; docs/languages.md says what each is for"
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_language_has_what_telling_it_and_short_messages_need(code: str) -> None:
+    lacking = {name for name in missing(code) if name.startswith("short.")} - PART
+    assert not lacking
+    assert language(code).stop
+
+
+def test_numbers_are_stored_and_stand_for_one_language_each() -> None:
+    assert [language(code).number for code in CODES] == list(range(len(CODES)))
+    assert [of_number(number) for number in range(16)] == list(CODES), "four bits hold no more"
+    assert of_number(99) == "en"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("what did my sister say about the flat?", "en"),
+        ("¿qué dijo mi hermana del piso?", "es"),
+        ("was hat meine Schwester über die Wohnung gesagt?", "de"),
+        ("qu'est-ce que ma sœur a dit de l'appartement ?", "fr"),
+        ("cosa ha detto mia sorella dell'appartamento?", "it"),
+        ("o que a minha irmã disse do apartamento?", "pt"),
+        ("wat zei mijn zus over het appartement?", "nl"),
+        ("что сестра сказала про квартиру?", "ru"),
+        ("що сестра сказала про квартиру? її немає", "uk"),
+        ("姉は部屋について何て言った？", "ja"),
+        ("我姐姐关于房子说了什么？", "zh"),
+        ("여동생이 뭐라고 했어?", "ko"),
+        ("co moja siostra powiedziała o mieszkaniu?", "pl"),
+        ("kız kardeşim daire için ne dedi?", "tr"),
+        ("ماذا قالت أختي عن الشقة؟", "ar"),
+        ("मेरी बहन ने क्या कहा?", "hi"),
+        ("Pixel", ""),
+        ("", ""),
+        ("12:30 :-)", ""),
+        ("\x00\ud800", ""),
+    ],
+)
+def test_the_language_of_a_text_is_told(text: str, code: str) -> None:
+    assert detect(text) == code
+
+
+def test_what_the_user_has_written_in_before_decides_where_a_text_says_too_little() -> None:
+    assert detect("la gata") == ""
+    assert detect("la gata", likely=["es"]) == "es"
+    assert detect("東京", likely=["ja"]) == "ja"
+    assert detect("東京") == "zh"
