@@ -140,7 +140,8 @@ def _of(words: str, clause: Clause, *, scene: Scene) -> LoopNote | None:
         words = words[duty.start("x") :]
     if _LATER.search(words):
         return _note(words, clause, kind="topic", owner=own, at=at)
-    if _settles(words, clause) is not None and at is None:
+    how = _settles(words, clause)
+    if how is not None and (at is None or (how != "done" and not _PROMISE.search(words))):
         return None
     kind = _promised(words, clause, at)
     if kind is None and not clause.persona:
@@ -176,7 +177,7 @@ def _promised(words: str, clause: Clause, at: datetime | None) -> LoopKind | Non
 
 def _planned(words: str, clause: Clause, at: datetime | None) -> LoopKind | None:
     """A plan is open until its day when it names one."""
-    if at is None or at - clause.line.turn.at > timedelta(days=120):
+    if at is None or not timedelta(minutes=5) < at - clause.line.turn.at < timedelta(days=120):
         return None
     if (
         _DECIDE.search(words)
