@@ -333,7 +333,8 @@ class _Desk:
         for person in one.reading.people:
             names = (person.name, *person.aliases)
             if ground.named(person.name):
-                book.note(replace(person, aliases=tuple(name for name in names[1:] if ground.named(name))))
+                aliases = tuple(name for name in names[1:] if ground.named(name))
+                book.note(replace(person, aliases=aliases), cautious=one.reading.method == "rules")
             else:
                 self.dropped["name"] += 1
         self._facts(one, ground, book)

@@ -45,8 +45,11 @@ class Book:
         self._now = now
         self.changed: dict[str, Entity] = {}
 
-    def note(self, note: PersonNote) -> None:
-        """Writes down a person with their names, unless it is one of those who talk."""
+    def note(self, note: PersonNote, *, cautious: bool = False) -> None:
+        """Writes down a person with their names, unless it is one of those who talk. `cautious`: names that one turn holds
+        side by side are two people's."""
+        if cautious:
+            note = replace(note, aliases=tuple(name for name in note.aliases if not self._both(note.name, name)))
         if not slug(note.name) or self._self(note.name) is not None:
             return
         apart = tuple(ref for name in note.not_same_as if (ref := self.ref(name)) is not None)
@@ -55,6 +58,7 @@ class Book:
         if entity is None:
             entity = self._new(note.name, note.kind, said, apart=apart)
         kept = [alias for alias in note.aliases if slug(alias) and self._self(alias) is None]
+        kept = [alias for alias in kept if not self._of_another(alias, entity)]
         aliases = [name for name in (*entity.aliases, note.name, *kept) if slug(name) != slug(entity.label)]
         changed = replace(
             entity,
@@ -113,6 +117,14 @@ class Book:
         ]
         targets = {follow(e.key or "", self._by_ref) for e in found}
         return self._by_ref.get(targets.pop()) if len(targets) == 1 else None
+
+    def _both(self, name: str, other: str) -> bool:
+        return any(_says(turn.text, name) and _says(turn.text, other) for turn in self._turns)
+
+    def _of_another(self, name: str, entity: Entity) -> bool:
+        """Whether a name is what somebody else is called."""
+        other = self._exact(name)
+        return other is not None and other.key != entity.key
 
     def _meant(self, name: str, kind: EntityType, *, apart: Sequence[str], names: Sequence[str]) -> Entity | None:
         for one in (name, *names):
