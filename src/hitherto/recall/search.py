@@ -61,7 +61,7 @@ DEADLINE: Final = 5.0
 """Seconds after which a conversation no longer waits for an embedder that has no deadline of its own."""
 NO_ROOM: Final = "over budget"
 OTHER_LANE: Final = "other lane"
-SHORT: Final = 260
+SHORT: Final = 300
 """Characters of a turn where what is asked for lies in many."""
 NO_ROW: Final = -1
 """The row of what has no vector yet."""
