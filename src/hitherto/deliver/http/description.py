@@ -96,6 +96,8 @@ def _name(name: str) -> str:
         return f"{page[1]}Page".replace("strPage", "NamePage")
     if name.startswith("Versions_"):
         return "RecordVersions"
+    if name == "Record":
+        return "AnyRecord"  # TypeScript has a type of that name
     long = _LONG.fullmatch(name)
     return (long[1] if long else name).replace("-Input", "Given").replace("-Output", "")
 
