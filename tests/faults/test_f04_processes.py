@@ -78,11 +78,15 @@ async def say(server: Server, user: str, rng: random.Random) -> None:
 
 
 async def learnt(memory: Hitherto, user: str) -> Counter[tuple[object, ...]]:
-    """What is remembered of a user, however often."""
+    """What is remembered of a user, however often, but for what depends on how many turns were read at once: which of them
+    names an entity, and loops that open and close within one reading and so never were."""
     store = memory._store.user(UserKey("default", user))  # pyright: ignore[reportPrivateUsage] -- rows as they are stored
     queries = [RecordList(noun=noun, limit=10_000) for noun in LEARNT]
     answers = await store.read(*queries)
-    return Counter((row.noun, row.key, row.text, row.status, row.sources) for q in queries for row in answers[q])
+    rows = [row for query in queries for row in answers[query] if row.noun != "loop" or row.status == "open"]
+    return Counter(
+        (row.noun, row.key, row.text, row.status, () if row.noun == "entity" else row.sources) for row in rows
+    )
 
 
 async def idle(memory: Hitherto) -> None:
