@@ -119,7 +119,8 @@ def scores(table: dict[str, Any], lines: list[ClassifiedLine]) -> NDArray[np.flo
 
 
 def best_cut(raw: NDArray[np.float32], wanted: NDArray[np.bool_], *, even: bool) -> float:
-    """The score above which saying yes is right most often (a false yes costs a little more), or for a rare kind has the best balance of precision and recall."""
+    """The score above which saying yes is right most often (a false yes costs a little more), or for a rare kind
+    has the best balance of precision and recall."""
     order = np.argsort(-raw)
     right, said = np.cumsum(wanted[order]), np.arange(1, len(raw) + 1)
     gain = 1.75 * right - said if even else 2 * right / (said + wanted.sum())

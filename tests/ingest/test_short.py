@@ -21,7 +21,8 @@ CONTENT = (
     "yes, Acme", "no sugar", "why did Marta leave?", "I start at Acme on Monday", "call mum",
     "Berlin", "42", "5 pm", "lol that cat video", "the dentist is at nine",
     "sure, book the blue one", "what's the weather in Rome?", "pizza", "Ana", "ja, am Montag",
-    "oui, à Paris", "nein, der blaue", "sí, el martes", "да, в Москве", "三点", "火曜日", "東京に行きたい", "no, cancel my order",
+    "oui, à Paris", "nein, der blaue", "sí, el martes", "да, в Москве", "三点", "火曜日", "東京に行きたい",
+    "no, cancel my order",
     "why would you do that to me of all people",
 )  # fmt: skip
 
