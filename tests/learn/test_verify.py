@@ -104,3 +104,21 @@ def test_mutated_notes_are_never_kept(ground: Ground, rng: random.Random) -> Non
         number = str(rng.randint(3_000, 99_999))
         text = rng.choice(texts[:1] + texts[2:] if kind == "name" else texts[1:2])
         assert ground.refused("So it is: " + text.format(name=name, number=number)) in ("name", "number", "secret")
+
+
+@pytest.mark.parametrize(
+    ("said", "number"),
+    [
+        ("it's one eighty five not six forty", "185"),
+        ("not six forty", "640"),
+        ("nine hundred fifty bucks", "950"),
+        ("i swelled up in oh nine", "2009"),
+        ("two thousand twenty six", "2026"),
+        ("a budget of 180k", "180000"),
+        ("five three two one nine", "53219"),
+    ],
+)
+def test_a_number_may_be_written_as_it_was_spoken(said: str, number: str) -> None:
+    ground = Ground(lines=(line("t1", said),), zone="UTC", now=NOW)
+    assert ground.refused(f"It is {number}") is None
+    assert ground.refused("It is 777") == "number"

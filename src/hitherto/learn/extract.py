@@ -34,6 +34,7 @@ from hitherto.store.protocol import (
     RowDraft,
     TurnsById,
 )
+from hitherto.text.names import slug
 from hitherto.types import Entity, Episode, Json, Loop, Memory, Record, StoredTurn
 from hitherto.work.cursors import SUCCEEDED, Effect
 from hitherto.work.overview import Overview
@@ -329,6 +330,8 @@ class _Desk:
             turns=[line.turn for line in ground.lines],
             alike=self._job.services.alike,
             now=self._job.now,
+            persona=one.turns[0].persona,
+            confided=_confided(one.reading),
         )
         for person in one.reading.people:
             names = (person.name, *person.aliases)
@@ -355,6 +358,9 @@ class _Desk:
             refs = [ref for name in note.about if (ref := self._ref(name, ground, book))]
             if not refs:
                 refs = [f"person:{note.subject}"]
+            if not note.private:
+                for ref in refs:
+                    book.share(ref)
             first = next((book.of(ref) for ref in refs if book.of(ref) is not None), None)
             of_self = refs[0].endswith((":user", ":persona"))
             place = (quotes[0].turn, folded(quotes[0].words))
@@ -421,6 +427,18 @@ class _Desk:
 def _referred(readings: Sequence[Read]) -> tuple[str, ...]:
     notes = (note for one in readings for note in (*one.reading.facts, *one.reading.loops))
     return tuple(dict.fromkeys(note.ref for note in notes if note.ref))
+
+
+def _confided(reading: Reading) -> frozenset[str]:
+    """Names that only facts and loops told in confidence speak of."""
+    told = [(note.private, slug(name)) for note in reading.facts for name in note.about]
+    told += [
+        (note.private, slug(person.name))
+        for note in reading.loops
+        for person in reading.people
+        if person.name in note.text
+    ]
+    return frozenset(name for private, name in told if private) - {name for private, name in told if not private}
 
 
 def _possible(readings: Sequence[Read]) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ class Heard:
     @property
     def id(self) -> str:
         first = self.note.quotes[0]
-        return derived_id("loop", first.turn, folded(first.words), self.note.kind)
+        return derived_id("loop", first.turn, folded(first.words), self.note.kind, folded(self.note.text))
 
 
 @dataclass(slots=True)

@@ -36,8 +36,18 @@ class Book:
     """The entities of a user while one reading is settled."""
 
     def __init__(
-        self, known: Iterable[Entity], *, scene: Scene, turns: Sequence[StoredTurn], alike: Alike, now: datetime
+        self,
+        known: Iterable[Entity],
+        *,
+        scene: Scene,
+        turns: Sequence[StoredTurn],
+        alike: Alike,
+        now: datetime,
+        persona: str | None = None,
+        confided: frozenset[str] = frozenset(),
     ) -> None:
+        """`confided` are the slugs of names that were told to this persona in confidence, and nowhere else in these lines."""
+        self._persona, self._confided = persona, confided
         self._by_ref = {entity.key: entity for entity in known if entity.key}
         self._scene = scene
         self._turns = turns
@@ -52,7 +62,9 @@ class Book:
             note = replace(note, aliases=tuple(name for name in note.aliases if not self._both(note.name, name)))
         if not slug(note.name) or self._self(note.name) is not None:
             return
-        apart = tuple(ref for name in note.not_same_as if (ref := self.ref(name)) is not None)
+        own = {slug(name) for name in (note.name, *note.aliases)}
+        others = [name for name in note.not_same_as if slug(name) not in own]
+        apart = tuple(ref for name in others if (ref := self.ref(name)) is not None)
         entity = self._meant(note.name, note.kind, apart=apart, names=note.aliases)
         said = self._saying(note.name, *note.aliases)
         if entity is None:
@@ -88,6 +100,12 @@ class Book:
                 None,
             )
         return entity.key if entity is not None else None
+
+    def share(self, ref: str) -> None:
+        """Whoever was spoken of in confidence before has been named openly."""
+        entity = self._by_ref.get(ref)
+        if entity is not None and entity.persona is not None:
+            self._put(replace(entity, persona=None))
 
     def named(self, name: str) -> str | None:
         """The reference of whom a fact is about; a person who was only named there is new."""
@@ -139,12 +157,17 @@ class Book:
         return self._alike(name, kind, possible)
 
     def _new(self, name: str, kind: EntityType, said: Sequence[StoredTurn], *, apart: Sequence[str]) -> Entity:
-        ref = entity_ref(kind, name)
+        ref = free = entity_ref(kind, name)
+        others = 1
+        while ref in self._by_ref:  # somebody else of that name
+            others += 1
+            ref = f"{free}_{others}"
         return Entity(
             id=derived_id("entity", ref),
             key=ref,
             label=" ".join(name.split()),
             type=kind,
+            persona=self._persona if slug(name) in self._confided else None,
             origin=said[-1].origin if said else "user",
             sources=tuple(turn.id for turn in said[:1]),
             apart_from=tuple(apart),

@@ -143,10 +143,11 @@ def _names(
 
 def _scene(job: Job[Services], names: Mapping[str, str], new: Sequence[Line], people: Sequence[Entity]) -> Scene:
     speakers = tuple(dict.fromkeys(line.turn.speaker for line in new if line.turn.speaker))
+    ours = (None, new[0].turn.persona if new else None)
     live = [
         entity
         for entity in people
-        if entity.merged_into is None and entity.key not in ("person:user", "person:persona")
+        if entity.merged_into is None and entity.persona in ours and entity.key not in ("person:user", "person:persona")
     ]
     said = {word for line in new for word in folded(line.text).split()}
     near = sorted(live, key=lambda e: (not _mentioned(e, said), e.type not in ("person", "animal"), -e.at.timestamp()))

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -86,6 +85,8 @@ _SPELT: Final = {
 _TENS: Final = dict(
     zip(["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(30, 100, 10), strict=True)
 )
+_SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+_KILO: Final = re.compile(r"\b(\d+(?:[.,]\d+)?)\s?([km])\b", re.IGNORECASE)
 _ORDINALS: Final = dict(
     zip(
         [
@@ -171,12 +172,10 @@ class Ground:
         texts = (*(line.text for line in self.lines), *self.known, *self.names)
         found = {part for text in texts for number in _NUMBER.findall(text) for part in _parts(number)}
         words = [word for line in self.lines for word in folded(line.text).split()]
-        found |= {_SPELT[word] for word in words if word in _SPELT}
-        found |= {str(_TENS[word]) for word in words if word in _TENS}
+        found |= _spoken_numbers(words)
         found |= {str(_ORDINALS[word]) for word in words if word in _ORDINALS}
-        for tens, ones in pairwise(words):
-            if tens in _TENS and ones in _SPELT:
-                found.add(str(_TENS[tens] + int(_SPELT[ones])))
+        for text in texts:
+            found |= {_thousands(match) for match in _KILO.finditer(text)}
         digits = [re.sub(r"\D", "", word) for word in words]
         found |= {digit.lstrip("0") or digit for digit in digits if digit}
         return frozenset(found)
@@ -299,6 +298,49 @@ def _spelt_alike(word: str, other: str) -> bool:
     if len(word) >= 5 and len(other) >= 5 and (word.startswith(other[:5]) and abs(len(word) - len(other)) <= 4):
         return True
     return DamerauLevenshtein.distance(word, other) <= (1 if len(word) < 6 else 2)
+
+
+def _thousands(match: re.Match[str]) -> str:
+    """The number that "180k" or "1.5m" is short for."""
+    return str(round(float(match[1].replace(",", ".")) * (1_000 if match[2].lower() == "k" else 1_000_000)))
+
+
+def _spoken_numbers(words: Sequence[str]) -> set[str]:
+    """Numbers as they are said: "fifty four", "six forty", "one eighty five", "two hundred ten", "oh nine"."""
+    found: set[str] = set()
+    run: list[str] = []
+    for word in (*words, ""):
+        if word in _SPELT or word in _TENS or (run and word in _SCALES):
+            run.append(word)
+        elif word == "oh":
+            run.append("zero")
+        elif not (run and word == "and"):
+            found |= _of_run(run)
+            run = []
+    return found
+
+
+def _of_run(run: Sequence[str]) -> set[str]:
+    """What the words of a run may mean, alone, side by side and taken together."""
+    found: set[str] = set()
+    for start in range(len(run)):
+        joined, total, part = "", 0, 0
+        for place, word in enumerate(run[start : start + 8], start=start):
+            if word in _SCALES:
+                part = max(part, 1) * _SCALES[word]
+                total, part = (total + part, 0) if _SCALES[word] > 100 else (total, part)
+                joined = ""
+            else:
+                value = int(_SPELT[word]) if word in _SPELT else _TENS[word]
+                before = run[place - 1] if place > start else ""
+                unit = before in _TENS and value < 10
+                joined = joined[:-1] + str(value) if unit and joined else joined + str(value)
+                part += value
+                found.add(str(value))
+            found |= {str(total + part), joined.lstrip("0")} - {""}
+            if joined.startswith("0") and len(joined) == 2:
+                found |= {f"20{joined}", f"19{joined}"}
+    return found
 
 
 def _parts(number: str) -> Iterator[str]:

@@ -37,8 +37,8 @@ from hitherto.types import EntityType, LoopKind, Outcome, Quote
 
 MOST: Final = 120
 """How many notes of one answer are looked at."""
-LONGEST: Final = 400
-"""Characters of one note's text."""
+LONGEST: Final = 600
+"""Characters of one note's text: a rolling summary may come in one."""
 _QUOTE: Final = re.compile(r"^\s*(?:line\s*|#)?(\d{1,4})\s*[.:)\-]*\s+(.*)$", re.IGNORECASE | re.DOTALL)
 _KNOWN: Final = re.compile(r"^\s*\[?([mlr]\d{1,4})\]?\b")
 _USERS: Final = frozenset(("user", "the_user"))
