@@ -1,15 +1,16 @@
 """A conversation of several days to look at: two personas, two lanes, a promise, a misspelt name, a "yes" and a "why?",
 and a return after three days.
 
-`turns.jsonl` is what was said, `records.toml` what the application and the background work wrote beside it. Both are put
-into a memory in the order of their times, under a clock that shows those times, so the log looks as if it had been lived.
+`turns.jsonl` is what was said, `records.toml` what the application wrote beside it: the profile, the personas, their state.
+Both are put into a memory in the order of their times, under a clock that shows those times, and the work runs whenever the
+talk has paused. So whatever else the memory knows it has learnt by itself.
 """
 
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
@@ -22,13 +23,15 @@ USER, PERSONA, LANE = "ana", "nikita", "trip"
 MESSAGE = "yes"
 NOW = datetime(2026, 3, 14, 16, 52, tzinfo=UTC)
 
+PAUSE = timedelta(minutes=31)
+
 _MOMENTS = frozenset({"thu-07", "mon-07", "sat-01", "sat-09"})
 """Messages that were answered from a context: its snapshot is kept, to be replayed and compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One thing that happened at its time: a turn, a record, a persona, the profile or a state."""
+    """One thing that happened at its time: a turn, a persona, the profile or a state."""
 
     at: datetime
     what: str
@@ -70,7 +73,12 @@ def load(memory: Hitherto, clock: SteppingClock) -> Loaded:
     taken: dict[str, str] = {}
     answering: str | None = None
     turns = records = 0
+    spoken: datetime | None = None
     for event in story():
+        if event.what == "turn":
+            if spoken is not None:
+                _paused(memory, clock, since=spoken, until=event.at)
+            spoken = event.at
         clock.now = event.at
         if event.what == "turn":
             turn = Turn(**event.fields, at=event.at, snapshot=answering)
@@ -84,7 +92,19 @@ def load(memory: Hitherto, clock: SteppingClock) -> Loaded:
             _write(memory, event)
             records += 1
     clock.now = NOW
+    memory.settle(user=USER)
     return Loaded(turns=turns, records=records, snapshots=taken)
+
+
+def _paused(memory: Hitherto, clock: SteppingClock, *, since: datetime, until: datetime) -> None:
+    """Lets the work run in a pause: at the end of a session, and once in each day that passes."""
+    if until - since <= PAUSE:
+        return
+    moment = since + PAUSE
+    while moment < until:
+        clock.now = moment
+        memory.settle(user=USER)
+        moment += timedelta(days=1)
 
 
 def story() -> Iterator[Event]:
@@ -101,7 +121,7 @@ def _turns() -> Iterator[Event]:
 
 def _records() -> Iterator[Event]:
     book = tomllib.loads(_text("records.toml"))
-    for what in ("profile", "persona", "state", "record"):
+    for what in ("profile", "persona", "state"):
         entries = book[what] if isinstance(book[what], list) else [book[what]]
         for fields in cast(list[dict[str, Any]], entries):
             yield Event(at=fields.pop("at"), what=what, fields=fields)
@@ -114,10 +134,8 @@ def _write(memory: Hitherto, event: Event) -> None:
             memory.set_user(USER, **fields)
         case "persona":
             memory.define_persona(fields.pop("id"), **fields)
-        case "state":
-            memory.set_state(user=USER, **fields)
         case _:
-            memory.add(fields.pop("noun"), user=USER, **fields)
+            memory.set_state(user=USER, **fields)
 
 
 def _text(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hitherto.deliver.cli.call import Call, Recipe
+from hitherto.deliver.cli.work import Model
 from hitherto.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ SHORT = 13
 NOTICE = (
     "“yes” alone says nothing: it is read in the light of Nikita's last question, and recall asks with both.",
     "Three days of silence are bridged by what happened last time and by today so far.",
-    "A promise, a question and a commitment are open; the promise of Monday is kept and gone.",
-    "Ana wrote “Makesh” once; the memories know Mukesh.",
+    "What is known was learnt from the turns alone, without a model unless --model names one.",
+    "Ana wrote “Makesh” once; it is taken for Mukesh.",
     "Mateo, the running coach, has his own turns: his knee talk is not in Nikita's context.",
 )
 
@@ -43,6 +44,7 @@ def demo(
     recipe: Recipe = None,
     brief: Annotated[bool, typer.Option("--brief", help="Leave out the story and the system text.")] = False,
     open_: Annotated[bool, typer.Option("--open", help="Serve the story and open the inspector in a browser.")] = False,
+    model: Model = None,
     port: Annotated[int, typer.Option(metavar="PORT", min=1, max=65_535, help="Where --open serves.")] = 8080,
 ) -> None:
     """Load a story of ten days and show the context a model would get."""
@@ -51,7 +53,7 @@ def demo(
 
     folder = Path(call.options.data or tempfile.mkdtemp(prefix="hitherto-demo-"))
     clock = story.SteppingClock()
-    with story.open_memory(folder, clock=clock, tenant=call.tenant) as memory:
+    with story.open_memory(folder, clock=clock, tenant=call.tenant, model=model) as memory:
         if not story.is_loaded(memory):
             story.load(memory, clock)
         turns = memory.turns(user=story.USER)
