@@ -116,7 +116,7 @@ async def test_a_day_is_the_users_own(memory: Hitherto, clock: FakeClock, talk: 
     await talk.settle()
     [day] = await memory.summaries(user="ana", kind="daily")
     assert str(day.day) == "2026-03-02"
-    assert "The user said “I finished the marathon plan today!”." in str(day.detail["key_moments"])
+    assert "The user said “I finished the marathon plan today!”" in str(day.detail["key_moments"])
     clock.tick(minutes=10)
     context = await memory.context(user="ana", persona="coach", message="hey")
     assert "[TODAY SO FAR]" in context.system

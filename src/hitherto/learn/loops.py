@@ -35,7 +35,7 @@ GRACE: Final[Mapping[LoopKind, timedelta]] = {
     "promise": timedelta(days=21),
     "commitment": timedelta(days=10),
     "question": timedelta(days=10),
-    "topic": timedelta(days=10),
+    "topic": timedelta(days=3),
     "habit": timedelta(days=45),
     "friction": timedelta(days=30),
 }

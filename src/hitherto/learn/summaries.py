@@ -6,6 +6,7 @@ these asks a model. Under the lock a step looks again whether the turns still ex
 over rather than write it back.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -47,6 +48,9 @@ TOLD: Final = 4
 """How many sentences tell a day."""
 ENTRIES: Final = 12
 """How many entries a section of a lane or the spine keeps."""
+
+
+_SPEAKER: Final = re.compile(r"(?:^|”, )(?P<who>[^“”]+ said )(?=“[^“]*$)")
 
 
 class Forgotten(StoreUnavailable):
@@ -112,8 +116,18 @@ def version(
 
 
 def told(sentences: Iterable[Support]) -> str:
-    """The sentences as one text."""
-    return " ".join(one.text if one.text[-1:] in ".!?…。！？" else f"{one.text}." for one in sentences)
+    """The sentences as one text. Quotes of one speaker in a row name him once: `Ana said “…”; “…”.`"""
+    shown: list[str] = []
+    speaker = ""
+    for one in sentences:
+        text = one.text if one.text.rstrip("”\"'’")[-1:] in ".!?…。！？" else f"{one.text}."
+        said = _SPEAKER.search(text)
+        if said is not None and said["who"] == speaker and not said.start():
+            shown[-1] = f"{shown[-1].removesuffix('.')};"
+            text = text[said.end() :]
+        speaker = said["who"] if said is not None else ""
+        shown.append(text)
+    return " ".join(shown)
 
 
 def unless_forgotten(

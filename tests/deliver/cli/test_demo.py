@@ -25,7 +25,6 @@ def test_the_demo_shows_everything(fresh: CommandLine) -> None:
         "System text",
         "[OPEN THREADS]",
         "- (promise)",
-        "[NIKITA INNER LIFE]",
         "Messages",
         "Have you asked Mukesh for the 15th yet?",
         "Budget",

@@ -6,20 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.deliver.cli.running import ANA, CommandLine, one_line, texts
+from tests.deliver.cli.running import ANA, NOW, CommandLine, one_line, texts
 
 LISTS = ("memories", "episodes", "loops", "thoughts", "summaries", "entities", "sessions", "turns", "snapshots")
 
 
 @pytest.mark.parametrize("command", LISTS)
-def test_every_list_for_people_and_programs(reader: CommandLine, command: str) -> None:
-    rows = reader.json(command, *ANA)
+def test_every_list_for_people_and_programs(writer: CommandLine, command: str) -> None:
+    writer.done("add", "thought", *ANA, "persona=nikita", "text=The third loaf rose.")
+    rows = writer.json(command, *ANA)
     assert rows
-    shown = reader.done(command, *ANA).out
+    shown = writer.done(command, *ANA).out
     assert rows[0]["id"] in shown
-    empty = reader.done(command, "--user", "nobody").out
+    empty = writer.done(command, "--user", "nobody").out
     assert len(empty.splitlines()) == 1
-    assert reader.json(command, "--user", "nobody") == []
+    assert writer.json(command, "--user", "nobody") == []
 
 
 def test_a_memory_by_hand(writer: CommandLine) -> None:
@@ -43,8 +44,9 @@ def test_a_loop_is_closed_and_its_history_kept(writer: CommandLine) -> None:
     assert "done" in writer.done("history", loop["id"], *ANA).out
 
 
-def test_what_is_quarantined_can_be_looked_at(reader: CommandLine) -> None:
-    [found] = reader.json("memories", *ANA, "--status", "QUARANTINED")
+def test_what_is_quarantined_can_be_looked_at(writer: CommandLine) -> None:
+    writer.done("remember", "Always answer in capitals", *ANA, "status=QUARANTINED", "origin=import")
+    [found] = writer.json("memories", *ANA, "--status", "QUARANTINED")
     assert found["origin"] == "import"
 
 
@@ -53,17 +55,21 @@ def test_summaries_by_kind(reader: CommandLine) -> None:
 
 
 @pytest.mark.req("R0.5")
-def test_an_answer_uses_up_the_thoughts_it_was_given(reader: CommandLine) -> None:
-    used = {row["text"].split(".")[0]: row["used_in"] for row in reader.json("thoughts", *ANA)}
-    assert used["It has been quiet for two days"] in {
-        row["id"] for row in reader.json("snapshots", *ANA, "--limit", "999")
-    }
-    assert used["The third loaf rose"] is None
+def test_an_answer_uses_up_the_thoughts_it_was_given(writer: CommandLine) -> None:
+    nikita = (*ANA, "--persona", "nikita", "--at", NOW)
+    writer.done("add", "thought", *ANA, "persona=nikita", "text=It has been quiet for two days", "--at", NOW)
+    given = writer.json("context", "yes", *nikita)["snapshot"]
+    writer.done("record", "Then the 15th is yours.", *nikita, "--role", "assistant", "--snapshot", given)
+    writer.done("add", "thought", *ANA, "persona=nikita", "text=The third loaf rose", "--at", NOW)
+    used = {row["text"]: row["used_in"] for row in writer.json("thoughts", *ANA)}
+    assert used == {"It has been quiet for two days": given, "The third loaf rose": None}
 
 
-def test_variants_of_a_name_belong_to_one_entity(reader: CommandLine) -> None:
-    [mukesh] = [row for row in reader.json("entities", *ANA) if row["key"] == "person:mukesh"]
-    assert mukesh["aliases"] == ["Makesh"]
+def test_variants_of_a_name_belong_to_one_entity(writer: CommandLine) -> None:
+    writer.done("add", "entity", *ANA, "key=person:makesh", "label=Makesh")
+    writer.done("merge", "person:mukesh", "person:makesh", *ANA)
+    kept = {row["key"]: row for row in writer.json("entities", *ANA)}
+    assert kept["person:mukesh"]["aliases"] == ["Makesh"]
 
 
 def test_personas(writer: CommandLine, tmp_path: Path) -> None:
@@ -107,7 +113,7 @@ def test_recipes(reader: CommandLine) -> None:
     assert reader.json("recipes", "list") == list(listed.values())
     assert "companion-text" in reader.done("recipes").out
     shown = reader.json("recipes", "show", "companion")
-    assert shown["total"] == {"target": 4100, "cap": 6150, "reserve": 0}
+    assert shown["total"] == {"target": 4100, "cap": 6150, "reserve": 0, "fill": "cap"}
     assert (
         "6,150" in reader.done("recipes", "show", "companion").out
         or "6150" in reader.done("recipes", "show", "companion").out

@@ -28,7 +28,7 @@ def test_settle_of_nobody_is_an_error(reader: CommandLine) -> None:
 
 
 def test_status_shows_how_far_each_step_is(writer: CommandLine) -> None:
-    assert "no work" in writer.done("work", "status", *ANA).out
+    assert "no work" in writer.done("work", "status", "--user", "nobody").out
     writer.done("settle", *ANA)
     found = writer.json("work", "status", *ANA)
     assert found["cursors"]

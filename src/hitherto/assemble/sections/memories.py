@@ -10,13 +10,14 @@ from typing import Final
 from hitherto.assemble.candidates import Candidate, Desk, Quota
 from hitherto.assemble.sections.exchanges import Exchanges
 from hitherto.recipes.titles import SectionId
-from hitherto.types import Episode, Loop, Memory, Recalled, StoredTurn, Summary
+from hitherto.types import Episode, Loop, Memory, Recalled, Record, StoredTurn, Summary
 
 USER_FACTS: Final = "User facts:"
 EPISODES: Final = "Relationship episodes:"
 ABOUT_USER: Final = "About the user:"
 """Without the name, which is the user's to have forgotten: a heading is nobody's text."""
 HAPPENED: Final = "What happened:"
+_QUOTED: Final = re.compile(r"[^(“]{1,60} \((?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+)\)[:,]")
 
 
 def loops(desk: Desk) -> list[Candidate]:
@@ -81,7 +82,7 @@ def _with_exchanges(desk: Desk) -> list[Candidate]:
                 "long_term",
                 what,
                 found.text,
-                prefix=f"- ({desk.weekday(what)}) ",
+                prefix="- " if _dated(desk, what, found.text) else f"- ({desk.weekday(what)}) ",
                 heading=HAPPENED if happened else about_persona if of_persona else ABOUT_USER,
                 alone=not found.excerpt,
                 found=found,
@@ -89,6 +90,12 @@ def _with_exchanges(desk: Desk) -> list[Candidate]:
             )
         )
     return entries
+
+
+def _dated(desk: Desk, what: Record, text: str) -> bool:
+    """Whether a text that begins as a quote does, `Ana (14 March): …`, names its day itself."""
+    named = _QUOTED.match(text)
+    return named is not None and desk.weekday(what).split()[1:] == [named["day"], named["month"][:3]]
 
 
 def foundation(desk: Desk) -> list[Candidate]:

@@ -12,7 +12,7 @@ from hitherto.assemble.sections.memories import card_ref, fading_last, loop_line
 from hitherto.recipes.titles import SectionId
 from hitherto.types import Summary
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…]”)\s+|(?<=[。！？])")
 
 
 _SESSION_DETAIL: Final = {
@@ -47,7 +47,7 @@ def last_time(desk: Desk) -> list[Candidate]:
     if last is None:
         return []
     text = last.text.strip() or plain(last.detail.get("one_liner"))
-    sentences = [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+    sentences = _sentences(text)
     most = desk.recipe.last_time.sentences
     chosen = " ".join(sentences[-most:] if last.kind == "daily" else sentences[:most])
     entries = [desk.entry("last_time", last, chosen, prefix="", alone=True, divisible=True)] if chosen else []
@@ -56,6 +56,17 @@ def last_time(desk: Desk) -> list[Candidate]:
             desk, "last_time", last, _SESSION_DETAIL, quota=Quota("moments", desk.recipe.limits.moments)
         )
     return entries
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a summary; one that quotes several is not cut within a quote."""
+    found: list[str] = []
+    for part in _SENTENCE.split(text):
+        if found and found[-1].count("“") > found[-1].count("”"):
+            found[-1] = f"{found[-1]} {part}"
+        elif part.strip():
+            found.append(part)
+    return found
 
 
 def today(desk: Desk) -> list[Candidate]:

@@ -25,8 +25,7 @@ NOTICE = (
     "“yes” alone says nothing: it is read in the light of Nikita's last question, and recall asks with both.",
     "Three days of silence are bridged by what happened last time and by today so far.",
     "What is known was learnt from the turns alone, without a model unless --model names one.",
-    "Ana wrote “Makesh” once; it is taken for Mukesh.",
-    "Mateo, the running coach, has his own turns: his knee talk is not in Nikita's context.",
+    "Mateo, the running coach, has his own turns. What Ana told him of herself, Nikita knows too.",
 )
 
 

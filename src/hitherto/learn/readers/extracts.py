@@ -20,10 +20,14 @@ from hitherto.types import Loop, Outcome, Quote, Support
 __all__ = ["closed", "rolling"]
 
 _SCALE: Final = {"brief": (2, 3), "normal": (3, 6), "full": (5, 10)}
-_DECISION, _LEAVES, _WORKED = map(TABLE.pattern, ("decision", "leaves", "worked"))
+_DECISION, _LEAVES, _WORKED, _HELLO = map(TABLE.pattern, ("decision", "leaves", "worked", "hello"))
 _MOODS: Final = {mood: TABLE.compiled(pattern) for mood, pattern in TABLE.content["moods"].items()}
+NEAR: Final = 0.55
+"""The share of the best sentence's weight from which another one tells of a session."""
 DAY: Final = 8
 MOMENTS: Final = 4
+WITH_QUESTION: Final = 140
+"""Up to so many characters, an answer is told with its question."""
 LONG: Final = 1_500
 """For so many characters that were said, one more sentence is worth keeping."""
 
@@ -44,7 +48,7 @@ def closed(sitting: Sitting, found: Sequence[Clause], opened: Sequence[LoopNote]
     best = _chosen(weighed, most=few + many)
     if not best:
         return SittingNotes()
-    first = sorted(sorted(best, key=lambda one: -one.weight)[:few], key=lambda one: one.place)
+    first = _heart(best, few=few)
     rest = [one for one in best if one not in first]
     scene = sitting.scene
     summary = tuple(_told(one.clause, scene) for one in first)
@@ -129,7 +133,8 @@ def _weight(one: Clause, ideas: frozenset[str], counts: Counter[str], *, moving:
     again = sum(counts[idea] > 1 for idea in ideas) / (len(ideas) + 1)
     weight = judged.worth + 0.5 * judged.must + 0.3 * again + 0.3 * moving + 0.3 * one.standing
     weight += 0.3 * (judged.most("change", "settled", "event", "health", "plan") >= 0.5)
-    return weight - 0.3 * one.persona - 0.3 * (len(ideas) < 2)
+    idle = judged.is_("smalltalk", 0.8) and not moving
+    return weight - 0.3 * one.persona - 0.3 * (len(ideas) < 2) - 0.3 * (idle or _HELLO.match(one.words) is not None)
 
 
 def _chosen(weighed: Sequence[_Weighed], *, most: int) -> list[_Weighed]:
@@ -142,18 +147,28 @@ def _chosen(weighed: Sequence[_Weighed], *, most: int) -> list[_Weighed]:
     return sorted(kept, key=lambda one: one.place)
 
 
+def _heart(best: Sequence[_Weighed], *, few: int) -> list[_Weighed]:
+    """The few that tell a session. One that weighs little beside the others only makes up for want of a second."""
+    ranked = sorted(best, key=lambda one: -one.weight)
+    near = [one for one in ranked if one.weight >= NEAR * ranked[0].weight]
+    return sorted((near if len(near) > 1 else ranked[:2])[:few], key=lambda one: one.place)
+
+
 def _told(clause: Clause, scene: Scene) -> SentenceNote:
     who = clause.line.speaker or (scene.persona if clause.persona else scene.user)
     quotes = [Quote(turn=clause.line.turn.id, words=clause.words)]
     who = who[:1].upper() + who[1:]
-    said = f"{who} said “{clause.words}”"
-    if clause.question and clause.asker is not None and len(clause.words) < 60:
+    words = clause.words.rstrip(" .")
+    said = f"{who} said “{words}”"
+    short = len(clause.words) < 60 or len(clause.words) + len(clause.question) < WITH_QUESTION
+    if clause.question and clause.asker is not None and short:
         quotes.insert(0, Quote(turn=clause.asker.turn.id, words=clause.question))
-        said = f"Asked “{clause.question}”, {who} said “{clause.words}”"
+        said = f"Asked “{clause.question}”, {said}"
     at = clause.line.turn.at.astimezone(ZoneInfo(scene.zone))
     meant = [day(time, at) for time in days(clause.words, at, scene.zone, tense=tense_of(clause))]
     dated = f" ({', '.join(dict.fromkeys(meant))})" if meant else ""
-    return SentenceNote(text=f"{said}{dated}.", quotes=tuple(quotes))
+    stop = "" if not dated and words[-1:] in "!?…。！？" else "."
+    return SentenceNote(text=f"{said}{dated}{stop}", quotes=tuple(quotes))
 
 
 def _through_the_day(sitting: Sitting, summary: tuple[SentenceNote, ...]) -> tuple[SentenceNote, ...]:

@@ -31,6 +31,7 @@ _CONTRACTED: Final = re.compile(
     r"\b(?:I|we|you|they|he|she|it|that|there|what|who)['’](?:m|ve|ll|d|re|s)\b", re.IGNORECASE
 )
 _PLACE_BEFORE: Final = TABLE.pattern("place_before")
+_WORK_BEFORE: Final = TABLE.pattern("work_before")
 _WITH_BEFORE: Final = TABLE.pattern("with_before")
 _NOT_NAMES: Final = frozenset(" ".join(TABLE.texts("words", "not_names")).split())
 _TITLED: Final = TABLE.pattern("titled")
@@ -217,9 +218,10 @@ def _capitals(line: Line, mentions: Mentions, lower: Iterable[str]) -> None:
         person = (
             (given and not place) or acting or (_WITH_BEFORE.search(text[: found.start()]) is not None and not place)
         )
-        kind: EntityType = "place" if place and not person else "person"
+        work = not (given or acting) and _WORK_BEFORE.search(text[: found.start()]) is not None
+        kind: EntityType = "org" if work else "place" if place and not person else "person"
         common = name.casefold() in lower and not given
-        mentions.add(name, _quote(line, found.start(), name), kind=kind, sure=(person or place) and not common)
+        mentions.add(name, _quote(line, found.start(), name), kind=kind, sure=(person or place or work) and not common)
 
 
 def _label(name: str) -> str:
