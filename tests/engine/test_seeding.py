@@ -29,6 +29,7 @@ async def test_every_line_becomes_a_memory_with_its_mark(memory: Hitherto) -> No
     texts = " ".join(one.text for one in made)
     for word in ("Ana", "peanuts", "Maria", "window seat"):
         assert word in texts
+    assert {one.text for one in made} <= {line.removeprefix("- ") for line in PROFILE}, "nobody has said these lines"
     assert "person:maria" in {entity.key for entity in await memory.entities(user="ana")}
     assert await memory.seed(user="ana", facts=PROFILE) == [], "the same profile again changes nothing"
     found = await memory.search(user="ana", query="where does she live", kinds=("memory",))
@@ -45,7 +46,9 @@ async def test_a_seeded_profile_is_everybodys_and_the_users_word_ends_it(memory:
     [before] = [m for m in await memory.memories(user="ana") if m.id == home.id]
     assert (before.source, before.valid_to is not None) == ("seeded_profile", True)
     assert await memory.seed(user="ana", facts=["home: Austin", "home: Boston"]) == [], "the user knows better"
-    assert [m.text for m in await memory.memories(user="ana") if m.valid_to is None] == ["Lives in Denver"]
+    [now] = [m for m in await memory.memories(user="ana") if m.valid_to is None]
+    assert (now.attribute, now.value, now.origin) == ("home", "Denver", "user")
+    assert now.text.endswith("“I moved to Denver.”")
 
 
 async def test_a_newer_profile_ends_what_an_older_one_stated(memory: Hitherto, clock: FakeClock) -> None:

@@ -105,16 +105,26 @@ def _lines(facts: Sequence[str]) -> list[str]:
 async def _read(line: str, *, reader: PlainReader, zone: str, now: datetime) -> _Read:
     scene = Scene(user="the user", persona="the assistant", zone=zone, now=now)
     plain = _as_turn(line, line, now=now)
+    readings: list[Reading] = []
     for said in _ways(line):
         turn = _as_turn(line, said, now=now)
         new = (Line(turn=turn, speaker=scene.user, text=said),)
         reading = await reader.read(Passage(scene=scene, before=(), new=new, characters=0))
-        facts = tuple(note for note in reading.facts if note.subject == "user" and note.sure)
+        facts = tuple(_as_written(note, line) for note in reading.facts if note.subject == "user" and note.sure)
         if facts:
             return _Read(turn, scene, replace(reading, facts=facts))
+        readings.append(reading)
     quote = Quote(turn=plain.id, words=line)
-    fact = FactNote(text=line, importance=2, quotes=(quote,))
-    return _Read(plain, scene, Reading(facts=(fact,)))
+    as_it_stands = readings[0]
+    about = tuple(dict.fromkeys(name for note in as_it_stands.facts for name in note.about))
+    fact = FactNote(text=line, importance=2, quotes=(quote,), about=about)
+    return _Read(plain, scene, Reading(facts=(fact,), people=as_it_stands.people))
+
+
+def _as_written(note: FactNote, line: str) -> FactNote:
+    """The note in the profile's own words: nobody has said them, on this day or on another."""
+    words = note.quotes[0].words
+    return replace(note, text=words if words in line else line)
 
 
 def _ways(line: str) -> Iterator[str]:
