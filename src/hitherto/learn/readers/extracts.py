@@ -20,10 +20,10 @@ from hitherto.types import Loop, Outcome, Quote, Support
 __all__ = ["closed", "rolling"]
 
 _SCALE: Final = {"brief": (2, 3), "normal": (3, 6), "full": (5, 10)}
-_DECISION, _LEAVES, _WORKED, _HELLO = map(TABLE.pattern, ("decision", "leaves", "worked", "hello"))
+_DECISION, _LEAVES, _WORKED = map(TABLE.pattern, ("decision", "leaves", "worked"))
 _MOODS: Final = {mood: TABLE.compiled(pattern) for mood, pattern in TABLE.content["moods"].items()}
-NEAR: Final = 0.55
-"""The share of the best sentence's weight from which another one tells of a session."""
+IDLE: Final = 0.8
+"""What is surely small talk, and not as surely worth a note, tells no session of which something else can be told."""
 DAY: Final = 8
 MOMENTS: Final = 4
 WITH_QUESTION: Final = 140
@@ -133,8 +133,7 @@ def _weight(one: Clause, ideas: frozenset[str], counts: Counter[str], *, moving:
     again = sum(counts[idea] > 1 for idea in ideas) / (len(ideas) + 1)
     weight = judged.worth + 0.5 * judged.must + 0.3 * again + 0.3 * moving + 0.3 * one.standing
     weight += 0.3 * (judged.most("change", "settled", "event", "health", "plan") >= 0.5)
-    idle = judged.is_("smalltalk", 0.8) and not moving
-    return weight - 0.3 * one.persona - 0.3 * (len(ideas) < 2) - 0.3 * (idle or _HELLO.match(one.words) is not None)
+    return weight - 0.3 * one.persona - 0.3 * (len(ideas) < 2)
 
 
 def _chosen(weighed: Sequence[_Weighed], *, most: int) -> list[_Weighed]:
@@ -148,10 +147,14 @@ def _chosen(weighed: Sequence[_Weighed], *, most: int) -> list[_Weighed]:
 
 
 def _heart(best: Sequence[_Weighed], *, few: int) -> list[_Weighed]:
-    """The few that tell a session. One that weighs little beside the others only makes up for want of a second."""
+    """The few that tell a session; small talk only makes up for want of a second."""
     ranked = sorted(best, key=lambda one: -one.weight)
-    near = [one for one in ranked if one.weight >= NEAR * ranked[0].weight]
-    return sorted((near if len(near) > 1 else ranked[:2])[:few], key=lambda one: one.place)
+    telling = [one for one in ranked if not _idle(one.clause)]
+    return sorted((telling if len(telling) > 1 else ranked[:2])[:few], key=lambda one: one.place)
+
+
+def _idle(clause: Clause) -> bool:
+    return clause.judged.is_("smalltalk", IDLE) and clause.judged.worth < IDLE
 
 
 def _told(clause: Clause, scene: Scene) -> SentenceNote:
