@@ -17,6 +17,8 @@ TALK = [
     "I called the bank, all done. I moved to Denver.",
     "Nice to hear that about the bank and Denver.",
     "We decided to take the train. I'm allergic to peanuts.",
+    "I work at Acme. I moved to Denver. Remind me to water the plants on Friday.",
+    "I'll remind you on Friday.",
 ]
 
 
