@@ -112,4 +112,4 @@ async def test_a_lane_summary_holds_no_credential_and_marks_what_is_pending(memo
     summary = await lane_summary(memory)
     assert summary is not None
     assert "hunter2Tango" not in str(summary)
-    assert "(commitment, user) renew the certificate" in str(summary.detail["pending"])
+    assert "The user said “I need to renew the certificate”." in str(summary.detail["pending"])

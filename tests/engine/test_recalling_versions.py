@@ -16,7 +16,7 @@ async def test_what_was_said_again_is_still_found(memory: Hitherto, talk: Talk) 
     for _ in range(3):
         await talk.user_says("My sister Mary lives in Oslo.")
         await talk.settle()
-        assert "Mary lives in Oslo" in await found(memory, "where does Mary live")
+        assert "The user (2 March): “My sister Mary lives in Oslo.”" in await found(memory, "where does Mary live")
     [fact] = [m for m in await memory.memories(user="ana") if "Oslo" in m.text]
     assert fact.mentions == 3
     await memory.update(fact.id, user="ana", text="Mary lives in Bergen")

@@ -55,6 +55,8 @@ class Noted:
     entity_type: EntityType = "person"
     nth: int = 0
     """Which of several facts with the same first quote."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Other names of whom it is about, and the label of each."""
 
     @property
     def last(self) -> StoredTurn:
@@ -254,18 +256,27 @@ def _says_the_same(memory: Memory, one: Noted) -> bool:
     note = one.note
     if note.attribute and note.value and memory.attribute == slug(note.attribute):
         return folded(memory.value) == folded(note.value) and _negated(memory.text) == _negated(note.text)
-    old, new = _told(memory.text), _told(note.text)
+    old, new = called(_told(memory.text), one.names), called(_told(note.text), one.names)
     if _numbers(old) != _numbers(new) or _negated(old) != _negated(new):
         return folded(old) == folded(new)
     return _overlap(old, new) >= NEAR
 
 
-def say_the_same(memory: Memory, other: Memory) -> bool:
-    """Whether two memories under one key state one thing."""
+def say_the_same(memory: Memory, other: Memory, names: Mapping[str, str]) -> bool:
+    """Whether two memories about the same state one thing; of somebody who has several `names`, whichever of them is used."""
     if memory.attribute == other.attribute and memory.value and other.value:
         return folded(memory.value) == folded(other.value)
-    one, two = _told(memory.text), _told(other.text)
+    one, two = called(_told(memory.text), names), called(_told(other.text), names)
+    if memory.key != other.key:
+        return folded(one) == folded(two)
     return _negated(one) == _negated(two) and _overlap(one, two) >= NEAR
+
+
+def called(text: str, names: Mapping[str, str]) -> str:
+    """A text in which people stand under their label, whichever of their names was said."""
+    for name, label in names.items():
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", label, text, flags=re.IGNORECASE)
+    return text
 
 
 def _told(text: str) -> str:

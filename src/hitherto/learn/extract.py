@@ -371,6 +371,7 @@ class _Desk:
                 label=first.label if first is not None else "",
                 entity_type="person" if of_self or first is None else first.type,
                 nth=seen[place],
+                names={alias: entity.label for ref in refs if (entity := book.of(ref)) for alias in entity.aliases},
             )
             if note.text and note.op != "same":
                 seen[place] += 1

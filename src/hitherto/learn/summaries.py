@@ -19,7 +19,7 @@ from hitherto.ids import derived_id
 from hitherto.learn import scene
 from hitherto.learn.notes import LANE_TITLES, LaneSection, Method, Passage, Reading, SentenceNote, SittingNotes
 from hitherto.learn.services import Services
-from hitherto.learn.verify import Ground, folded
+from hitherto.learn.verify import Ground, folded, same_words
 from hitherto.store import records as nouns
 from hitherto.store.protocol import (
     ANY,
@@ -342,9 +342,7 @@ async def _compacted(job: Job[Services], *, persona: str | None, lane: str | Non
     notes = await job.services.plain.close(sitting)
     ground = scene.ground_of(sitting)
     sections = await _sections(job, older, notes, ground)
-    sections = _carried(
-        previous, sections, closed=frozenset(loop.text for loop in sitting.loops if loop.status != "open")
-    )
+    sections = _carried(previous, sections, closed=[loop for loop in sitting.loops if loop.status != "open"])
     detail: dict[str, Json] = {name: [one.text for one in entries] for name, entries in sections.items()}
     shown = [f"{LANE_TITLES[name]}: " + told(entries) for name, entries in sections.items() if entries]
     sentences = _once(one for entries in sections.values() for one in entries)
@@ -403,16 +401,24 @@ def _told_of(stored: Sequence[Summary], name: LaneSection, ids: set[str]) -> lis
 
 
 def _carried(
-    previous: Summary | None, fresh: Mapping[LaneSection, list[Support]], *, closed: frozenset[str]
+    previous: Summary | None, fresh: Mapping[LaneSection, list[Support]], *, closed: Sequence[Loop]
 ) -> dict[LaneSection, list[Support]]:
     """What an earlier version said stays, unless it was closed since; the newest of each section are kept."""
     resting = {sentence.text: sentence for sentence in (previous.sentences if previous else ())}
-    over = {folded(text) for text in closed}
     sections: dict[LaneSection, list[Support]] = {}
     for name, entries in fresh.items():
-        kept = [resting[text] for text in _listed(previous, name) if text in resting and folded(text) not in over]
+        over = closed if name in ("goals", "pending") else ()
+        told = (resting[text] for text in _listed(previous, name) if text in resting)
+        kept = [one for one in told if not any(_tells_of(one, loop) for loop in over)]
         sections[name] = _once([*kept, *entries])[-ENTRIES:]
     return sections
+
+
+def _tells_of(sentence: Support, loop: Loop) -> bool:
+    """Whether a sentence says what a loop does, or rests on words that opened it."""
+    if folded(sentence.text) == folded(loop.text):
+        return True
+    return any(same_words(own, quote.turn, quote.words) for own in sentence.quotes for quote in loop.quotes)
 
 
 def over_threshold(

@@ -124,6 +124,11 @@ def folded(text: str) -> str:
     return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
+def same_words(quote: Quote, turn: str, words: str) -> bool:
+    """Whether a quote is of these words of this turn: one holds the other."""
+    return quote.turn == turn and (stands(quote.words, words) or stands(words, quote.words))
+
+
 def stands(words: str, text: str) -> bool:
     """Whether a text holds these words as they are; parts that a reader joined by dots must follow each other."""
     pieces = [folded(piece) for piece in re.split(r"…|\.\.\.|\[…\]", words)]

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.ids import derived_id
-from hitherto.learn.decide import say_the_same
+from hitherto.learn.decide import joined, say_the_same
 from hitherto.store import records as nouns
 from hitherto.store.protocol import (
     Answers,
@@ -57,7 +57,7 @@ async def merge(store: UserStore, names: Sequence[str], *, index: Index, now: da
                 sources=_joined(kept.sources, *(entity.sources for entity in gone)),
             ),
             *(replace(entity, merged_into=_ref(kept)) for entity in gone),
-            *_said_once(held, before=nouns.records(answers[about], Memory), index=index),
+            *_said_once(held, before=nouns.records(answers[about], Memory), names=_names(kept, gone)),
             *(_followed(e, renamed) for e in nouns.records(answers[episodes], Episode) if set(e.entities) & set(refs)),
         ]
         return Change(records=tuple(nouns.indexed(record, index=index, now=now) for record in changed))
@@ -172,20 +172,25 @@ def _renamed(memory: Memory, renamed: Mapping[str, str], *, label: str | None = 
     return replace(memory, entities=about, key=key, entity_label=shown)
 
 
-def _said_once(held: Sequence[Memory], *, before: Sequence[Memory], index: Index) -> list[Memory]:
+def _names(kept: Entity, gone: Sequence[Entity]) -> dict[str, str]:
+    return dict.fromkeys((*kept.aliases, *_aliases(kept, gone)), kept.label)
+
+
+def _said_once(held: Sequence[Memory], *, before: Sequence[Memory], names: Mapping[str, str]) -> list[Memory]:
     """Which memories to write after a merge: the renamed, and of those that now say the same the older with all sources."""
     unchanged = {memory.id: memory for memory in before}
     written: dict[str, Memory] = {memory.id: memory for memory in held if memory != unchanged[memory.id]}
     live = sorted((m for m in held if m.status == "ACTIVE" and m.valid_to is None), key=lambda m: (m.at, m.seq))
     kept: list[Memory] = []
     for memory in live:
-        same = next((other for other in kept if _repeats(memory, other, index=index)), None)
+        same = next((other for other in kept if _repeats(memory, other, names)), None)
         if same is None or memory.pinned:
             kept.append(memory)
             continue
         fuller = replace(
             same,
             sources=_joined(same.sources, memory.sources),
+            quotes=joined(same.quotes, memory.quotes),
             mentions=same.mentions + memory.mentions,
             importance=max(same.importance, memory.importance),
         )
@@ -195,10 +200,11 @@ def _said_once(held: Sequence[Memory], *, before: Sequence[Memory], index: Index
     return list(written.values())
 
 
-def _repeats(memory: Memory, other: Memory, *, index: Index) -> bool:
-    if memory.key is None or memory.key != other.key or memory.persona != other.persona:
+def _repeats(memory: Memory, other: Memory, names: Mapping[str, str]) -> bool:
+    """Whether one says again what the other says: under one key, or in the same words but for the names."""
+    if memory.key is None or memory.persona != other.persona or memory.entities != other.entities:
         return False
-    return say_the_same(memory, other)
+    return say_the_same(memory, other, names)
 
 
 def _about(record: Record, turns: Mapping[str, StoredTurn], name: str, label: str) -> bool:

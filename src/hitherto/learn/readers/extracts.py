@@ -15,6 +15,7 @@ from hitherto.learn.notes import LaneSection, Line, LoopNote, Passage, Scene, Se
 from hitherto.learn.readers.clauses import TABLE, Clause
 from hitherto.learn.readers.loose_ends import content
 from hitherto.learn.readers.quotes import day, days, tense_of
+from hitherto.learn.verify import same_words
 from hitherto.types import Loop, Outcome, Quote, Support
 
 __all__ = ["closed", "rolling"]
@@ -47,7 +48,7 @@ def closed(sitting: Sitting, found: Sequence[Clause], opened: Sequence[LoopNote]
     many += sum(len(line.text) for line in sitting.lines) // LONG
     best = _chosen(weighed, most=few + many)
     if not best:
-        return SittingNotes()
+        return SittingNotes(lane=_lane(best, found, opened, sitting))
     first = _heart(best, few=few)
     rest = [one for one in best if one not in first]
     scene = sitting.scene
@@ -61,7 +62,7 @@ def closed(sitting: Sitting, found: Sequence[Clause], opened: Sequence[LoopNote]
         topics=_topics(sitting.lines),
         day=_through_the_day(sitting, summary),
         moments=tuple(_told(one.clause, scene) for one in moments[:MOMENTS]),
-        lane=_lane(best, opened, scene),
+        lane=_lane(best, found, opened, sitting),
     )
 
 
@@ -181,24 +182,35 @@ def _through_the_day(sitting: Sitting, summary: tuple[SentenceNote, ...]) -> tup
 
 
 def _lane(
-    best: Sequence[_Weighed], opened: Sequence[LoopNote], scene: Scene
+    best: Sequence[_Weighed], found: Sequence[Clause], opened: Sequence[LoopNote], sitting: Sitting
 ) -> dict[LaneSection, tuple[SentenceNote, ...]]:
-    """What is new in each section, every sentence in one of them."""
-    pending = {quote.turn for note in opened if note.op == "open" for quote in note.quotes}
+    """What is new in each section, every sentence in one of them. What is left open is told however little it weighs."""
+    pending = _left_open(opened, sitting)
+    chosen = {id(one.clause) for one in best}
     sections: dict[LaneSection, list[SentenceNote]] = {}
-    for one in best:
-        clause = one.clause
+    for clause in found:
+        waits = any(same_words(quote, clause.line.turn.id, clause.words) for quote in pending)
+        if not waits and id(clause) not in chosen:
+            continue
         section: LaneSection = "facts"
         if _DECISION.search(clause.words):
             section = "decisions"
-        elif clause.line.turn.id in pending:
+        elif waits:
             section = "pending"
         elif clause.judged.most("settled", "missed", "dropped") >= 0.5:
             section = "outcomes"
         elif clause.judged.most("plan", "promise") >= 0.5:
             section = "goals"
-        sections.setdefault(section, []).append(_told(clause, scene))
+        sections.setdefault(section, []).append(_told(clause, sitting.scene))
     return {name: tuple(notes) for name, notes in sections.items()}
+
+
+def _left_open(opened: Sequence[LoopNote], sitting: Sitting) -> list[Quote]:
+    """The words of what these lines leave open, be it noted from them now or before."""
+    ended = {note.ref for note in opened if note.op in ("done", "missed", "dropped")}
+    held = [loop for loop in sitting.loops if loop.status == "open" and loop.id not in ended]
+    fresh = [note for note in opened if note.op == "open"]
+    return [quote for one in (*held, *fresh) for quote in one.quotes]
 
 
 def _tone(lines: Sequence[Line]) -> str:

@@ -114,21 +114,32 @@ class Mentions:
             if one.sure
         )
 
-    def merge_spellings(self) -> None:
-        """Two spellings of one name within a passage are one mention: the one that was said first, or the longer of the two."""
+    def merge_spellings(self, lines: Sequence[Line]) -> None:
+        """Two spellings of one name within a passage are one mention: the longer, or of two as long the one that was said
+        first. Names of two who are known, and two that stand side by side in one line, stay apart."""
         labels = list(self._found.values())
         for place, one in enumerate(labels):
             for other in labels[place + 1 :]:
-                short, long = sorted((one, other), key=lambda mention: len(mention.label))
+                long, short = (other, one) if len(other.label) > len(one.label) else (one, other)
                 if short.label.casefold() not in self._found or long.label.casefold() not in self._found:
                     continue
-                if one.kind == other.kind and _one_name(short.label, long.label):
+                if one.kind != other.kind or self._two(short.label, long.label, lines):
+                    continue
+                if _one_name(short.label, long.label):
                     long.aliases.append(short.label)
                     long.sure |= short.sure
                     long.what = long.what or short.what
                     long.quotes.extend(short.quotes[: 2 - len(long.quotes)])
                     del self._found[short.label.casefold()]
                     self._known[short.label.casefold()] = long.label
+
+    def _two(self, name: str, other: str, lines: Sequence[Line]) -> bool:
+        both = {self._known.get(one.casefold()) for one in (name, other)}
+        return (len(both) == 2 and None not in both) or any(_says(line, name) and _says(line, other) for line in lines)
+
+
+def _says(line: Line, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line.text, re.IGNORECASE) is not None
 
 
 def _one_name(short: str, long: str) -> bool:
@@ -147,7 +158,7 @@ def found_in(scene: Scene, lines: Sequence[Line], clauses: Sequence[Clause]) -> 
     for clause in clauses:
         for name in mentions.within(clause.words):
             mentions.add(name, Quote(turn=clause.line.turn.id, words=clause.words), sure=_acting(name, clause.words))
-    mentions.merge_spellings()
+    mentions.merge_spellings(lines)
     return mentions
 
 
