@@ -152,7 +152,7 @@ def rolling(one: _Read, previous: Summary | None, *, live: Mapping[str, StoredTu
         for shown in (*passage.memories, *passage.loops, *(previous.sentences if previous else ()))
         for quote in shown.quotes
     }
-    standing = set(live) | (set(previous.sources) if previous else set())
+    standing = set(live) | (set(previous.sources) if previous else set[str]())
     standing |= {source for shown in (*passage.memories, *passage.loops) for source in shown.sources}
     found = supports(one.reading.rolling, scene.ground(passage, earlier=earlier))
     kept = fitting([s for s in found if set(s.sources) <= standing], limit)

@@ -9,6 +9,8 @@ import pytest
 
 from hitherto.learn.notes import Detail, Sitting
 from hitherto.learn.readers.rules import RuleReader
+from hitherto.learn.summaries import told
+from hitherto.types import Support
 from tests.learn.readers.talk import THURSDAY, close, lines, loop, read, scene
 
 
@@ -182,3 +184,24 @@ def test_how_detailed_a_summary_is_can_be_set() -> None:
     lengths = [sum(len(one.text) for one in summary) for summary in made]
     assert lengths == sorted(lengths)
     assert lengths[0] < lengths[-1]
+
+
+def test_where_somebody_starts_or_works_is_an_organisation() -> None:
+    found = {note.name: note.kind for note in read("I start at Acme on Monday, and then we fly to Lisbon").people}
+    assert found == {"Acme": "org", "Lisbon": "place"}
+
+
+def test_who_is_named_in_an_answer_is_known() -> None:
+    [one] = read("N: Who called you?", "Mukesh, he will be my manager.").people
+    assert (one.name, one.kind, one.what) == ("Mukesh", "person", "Ana's manager")
+
+
+def test_a_run_of_quotes_names_its_speaker_once_and_ends_with_one_mark() -> None:
+    said = [
+        "Ana said “so. Fifteen people”.",
+        "Ana said “I froze!”",
+        "Asked “Why?”, Ana said “no idea”.",
+        "Bo said “x”.",
+    ]
+    sentences = [Support(text=text, sources=("t1",)) for text in said]
+    assert told(sentences) == "Ana said “so. Fifteen people”; “I froze!” Asked “Why?”, Ana said “no idea”. Bo said “x”."
