@@ -113,3 +113,28 @@ async def test_a_lane_summary_holds_no_credential_and_marks_what_is_pending(memo
     assert summary is not None
     assert "hunter2Tango" not in str(summary)
     assert "The user said “I need to renew the certificate”." in str(summary.detail["pending"])
+
+
+@pytest.mark.req("R4.6")
+async def test_what_was_closed_since_is_pending_no_more(memory: Hitherto, talk: Talk) -> None:
+    lane = talk.to(persona="helper", lane=LANE)
+    await lane.user_says("I need to renew the certificate.", "I need to call the landlord.")
+    assert await pending_after(16, lane) == {"renew the certificate", "call the landlord"}
+    await lane.user_says("I have renewed the certificate, that is done.")
+    await lane.settle()
+    assert {loop.text: loop.status for loop in await memory.loops(user="ana", status=None)} == {
+        "I need to renew the certificate": "done",
+        "I need to call the landlord": "open",
+    }
+    assert await pending_after(16, lane) == {"call the landlord"}
+
+
+async def pending_after(exchanges: int, lane: Talk) -> set[str]:
+    """Which of two duties the lane's summary calls pending once so much more was said."""
+    for place in range(exchanges):
+        await lane.exchange(exchange(place))
+    await lane.settle()
+    summary = await lane_summary(lane.memory)
+    assert summary is not None
+    duties = ("renew the certificate", "call the landlord")
+    return {duty for duty in duties if f"need to {duty}" in str(summary.detail["pending"])}
