@@ -33,6 +33,8 @@ IMPORTED: dict[str, str | None] = {
     "basedpyright": None,
     "hatchling": None,
     "langgraph": "langgraph.graph",
+    "langgraph-checkpoint-conformance": "langgraph.checkpoint.conformance",
+    "mkdocs-material": None,
     "openai-agents": "agents",
     "opentelemetry-api": "opentelemetry.trace",
     "opentelemetry-sdk": "opentelemetry.sdk.trace",
@@ -47,6 +49,10 @@ IMPORTED: dict[str, str | None] = {
     "ruff": None,
     "splintr-rs": "splintr",
 }
+
+
+FRAMEWORKS = ("aiogram", "google-adk", "langgraph", "livekit", "llama-index", "openai-agents", "pipecat", "telegram")
+"""Extras for the frameworks of others. Like the group `clients` they are in an environment of their own."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +75,12 @@ def read_dependencies(project: dict[str, Any]) -> tuple[Dependency, ...]:
     """Direct dependencies, each once, at the first place that asks for it."""
     asked: list[tuple[str, str]] = [("core", line) for line in project["project"]["dependencies"]]
     for extra, lines in project["project"]["optional-dependencies"].items():
+        if extra in FRAMEWORKS:
+            continue
         asked += [(f"[{extra}]", line) for line in lines]
     for group, lines in project["dependency-groups"].items():
+        if group == "clients":
+            continue
         asked += [(group, line) for line in lines if isinstance(line, str)]
     found: dict[str, Dependency] = {}
     for used_by, line in asked:

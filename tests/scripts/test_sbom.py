@@ -24,7 +24,7 @@ def _locked(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 @pytest.mark.promise("supply chain: locked with hashes", tries=len(LOCKS), pure=True)
 def test_everything_is_pinned_with_hashes() -> None:
-    assert {path.stem for path in LOCKS} == {"run", "serve", "test", "dev", "weights"}
+    assert {path.stem for path in LOCKS} == {"clients", "run", "serve", "test", "dev", "weights"}
     for path in LOCKS:
         lines = [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith(("#", " "))]
         packages = _locked(path)

@@ -42,7 +42,8 @@ def test_the_schema_is_sql(fresh: CommandLine) -> None:
     assert len(parse_sql(one)) > 50
     assert "create_distributed_table" not in one
     assert "citus.shard_count = 32" in cluster
-    assert cluster.count("create_distributed_table") == cluster.count("colocate_with") + 1
+    tables = [line for line in cluster.splitlines() if "create_distributed_table" in line]
+    assert len(tables) == sum("colocate_with" in line for line in tables) + 1
 
 
 def test_a_copy_encrypts_and_decrypts(

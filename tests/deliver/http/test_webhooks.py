@@ -317,6 +317,10 @@ async def test_the_prompt_is_made_anew_after_text_after_its_session_and_at_midni
             return (await ring(http)).json()["dynamic_variables"]["memory"]
 
         assert "Rex" not in await heard()
+        lease = "I signed the lease for the flat in Leeds with my sister Maria."
+        await memory.record(Turn("ana", "user", lease, persona="nikita"))
+        clock.tick(minutes=31)
+        await memory.settle(user="ana")
         turn = {"user": "ana", "role": "user", "text": "My dog Rex is ill today.", "persona": "nikita"}
         assert (await http.post("/v1/turns", json=turn)).status_code == 200
         await line.settled()

@@ -76,7 +76,7 @@ def import_file(
     zone: Annotated[str, typer.Option(metavar="ZONE", help="The time zone of times that come without one.")] = "UTC",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
 ) -> None:
-    """Record the turns and facts that a file holds; what is known already changes nothing.
+    """Record the turns and facts of a file; what is known already changes nothing.
 
     The whole file is checked first: of a file with a mistake nothing is recorded, and the error names the line. An import that
     was broken off goes on when it is run again.

@@ -136,7 +136,7 @@ def approve(call: Call, *, id: Held, user: User) -> None:
 
 
 def reject(call: Call, *, id: Held, user: User) -> None:
-    """Take back a memory or loop that is wrong or was held back; it does not come back from the same turns."""
+    """Take back a memory or loop that is wrong; its turns do not bring it back."""
     with call.memory() as memory:
         rejected = memory.reject(id, user=user)
     call.answer(rejected, lambda: f"rejected {rejected.id}")

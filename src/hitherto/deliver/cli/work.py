@@ -95,7 +95,7 @@ def cost(
     user: User,
     since: Annotated[str | None, typer.Option(metavar="DAY", help="From this day on, such as 2026-03-01.")] = None,
 ) -> None:
-    """Show what learning has cost: a model's questions and tokens, notes kept and dropped, by day and step."""
+    """Show what learning has cost: questions, tokens and notes, by day and step."""
     first = moment(f"{since}T00:00:00Z", name="--since").date() if since else None
     with call.memory() as memory:
         found = memory.run(memory.engine.costs(user=user, since=first))

@@ -177,7 +177,7 @@ class Memory(AbstractCapability[AgentDepsT]):
             return False
         return True
 
-    def _turn(self, ctx: RunContext[AgentDepsT], said: recording.Said, *, number: int) -> Turn:
+    def _turn(self, ctx: RunContext[AgentDepsT], said: recording.SaidPart, *, number: int) -> Turn:
         return Turn(
             self._user(ctx),
             said.role,
