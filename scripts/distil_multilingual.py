@@ -62,8 +62,8 @@ def encoded(encoder: Any, pieces: list[list[int]]) -> Array:
 def packed(rows: Array) -> tuple[NDArray[np.uint8], Array]:
     """Two values in each byte, and the scale of each row."""
     scales = CLIP * rows.std(axis=1, keepdims=True) / LEVELS
-    codes = np.clip(np.round(rows / np.maximum(scales, 1e-9)), -LEVELS, LEVELS).astype(np.int8) + 8
-    pairs = codes.astype(np.uint8)
+    codes: Any = np.clip(np.round(rows / np.maximum(scales, 1e-9)), -LEVELS, LEVELS).astype(np.int8) + 8
+    pairs: Any = codes.astype(np.uint8)
     return (pairs[:, 0::2] << 4) | pairs[:, 1::2], scales[:, 0].astype(np.float32)
 
 

@@ -10,16 +10,17 @@ stay the same to the byte: a test says which ones have changed, and those are as
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 RECORDED = Path(__file__).parents[1] / "tests" / "learn" / "recorded"
 
 
 def main(notebook: str, folder: str) -> None:
     conversation = json.loads(Path(notebook).read_text("utf-8"))
-    answers = {}
+    answers: dict[str, dict[str, Any]] = {}
     for asked in sorted((Path(folder) / "q").glob("*.json")):
         question = json.loads(asked.read_text("utf-8"))
-        answer = json.loads((Path(folder) / "a" / asked.name).read_text("utf-8"))
+        answer: dict[str, Any] = json.loads((Path(folder) / "a" / asked.name).read_text("utf-8"))
         answers[question["hash"]] = {"question": asked.stem, **answer}
     kept = {name: conversation[name] for name in ("id", "user", "zone", "personas", "turns")}
     target = RECORDED / f"{conversation['id']}.json"

@@ -80,6 +80,7 @@ async def replayed(name: str, url: str | Path) -> AsyncGenerator[tuple[Hitherto,
 
         for turn in turns:
             await until(turn["at"])
-            await memory.record(Turn(user=user, **{k: v for k, v in turn.items() if v is not None}))
+            said: dict[str, Any] = {name: value for name, value in turn.items() if value is not None}
+            await memory.record(Turn(user=user, **said))
         await until(now[0] + timedelta(hours=26))
         yield memory, replay

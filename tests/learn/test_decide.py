@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,17 +14,17 @@ from tests.learn.said import turn
 
 
 def noted(
-    text: str, *said: StoredTurn, op: FactOp = "new", ref: str | None = None, words: str | None = None, **fields: object
+    text: str, *said: StoredTurn, op: FactOp = "new", ref: str | None = None, words: str | None = None, **fields: Any
 ) -> Noted:
     turns = said or (turn("t1", "we moved to Leeds last week", minutes=1),)
     quotes = tuple(Quote(turn=one.id, words=words or one.text) for one in turns)
-    note = replace(FactNote(op=op, ref=ref, text=text, quotes=quotes), **fields)  # type: ignore[arg-type]
+    note = replace(FactNote(op=op, ref=ref, text=text, quotes=quotes), **fields)
     return Noted(note=note, turns=turns, refs=("person:user",))
 
 
-def known(text: str = "Ana lives in York.", id: str = "m1", **fields: object) -> Memory:
+def known(text: str = "Ana lives in York.", id: str = "m1", **fields: Any) -> Memory:
     [memory] = decide([noted(text, turn("t0", "i live in york"))], (), persona="nika").memories.values()
-    return replace(memory, id=id, **fields)  # type: ignore[arg-type]
+    return replace(memory, id=id, **fields)
 
 
 def test_a_new_fact_rests_on_its_quote_and_turn() -> None:
@@ -119,6 +120,6 @@ def test_a_rejected_note_does_not_come_back_from_the_same_turns() -> None:
 
 def test_only_a_sure_typed_fact_ends_another_without_naming_it() -> None:
     old = known(attribute="home", value="York")
-    sure = {"attribute": "home", "value": "Leeds"}
+    sure: dict[str, Any] = {"attribute": "home", "value": "Leeds"}
     assert "m1" in decide([noted("Lives in Leeds", sure=True, **sure)], [old], persona="nika").memories
     assert "m1" not in decide([noted("Lives in Leeds", **sure)], [old], persona="nika").memories

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -15,17 +16,17 @@ from tests.learn.said import NOW, turn
 SAID = turn("t1", "remind me to call mum on friday", minutes=1)
 
 
-def heard(text: str, *said: StoredTurn, op: LoopOp = "open", ref: str | None = None, **fields: object) -> Heard:
+def heard(text: str, *said: StoredTurn, op: LoopOp = "open", ref: str | None = None, **fields: Any) -> Heard:
     turns = said or (SAID,)
     quotes = tuple(Quote(turn=one.id, words=one.text) for one in turns)
     note = LoopNote(op=op, ref=ref, text=text, kind="promise", owner="persona", quotes=quotes)
-    return Heard(note=replace(note, **fields), turns=turns)  # type: ignore[arg-type]
+    return Heard(note=replace(note, **fields), turns=turns)
 
 
-def opened(**fields: object) -> Loop:
+def opened(**fields: Any) -> Loop:
     due = NOW + timedelta(days=3)
     [loop] = settle([heard("Nika reminds Ana to call mum", due=due)], (), persona="nika", now=NOW).loops.values()
-    return replace(loop, **fields)  # type: ignore[arg-type]
+    return replace(loop, **fields)
 
 
 def test_a_loop_has_an_owner_a_day_and_the_words_that_opened_it() -> None:

@@ -160,7 +160,8 @@ class _Answer:
         for note in self._of("lane"):
             section = _one_of(_text(note, "kind"), LaneSection, "decisions")
             lane.setdefault(section, []).append(SentenceNote(text=_text(note, "text"), quotes=self._quotes(note)))
-        tone = next(self._of("tone"), {})
+        nothing: Mapping[str, Any] = {}
+        tone = next(self._of("tone"), nothing)
         ended = _text(tone, "kind").upper()
         outcomes: Mapping[str, Outcome] = {word: word for word in get_args(Outcome)}
         refs = ((self._ref(note, self._numbers.loops), _text(note, "text")) for note in self._of("thought"))
