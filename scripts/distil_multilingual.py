@@ -17,7 +17,7 @@ import tempfile
 import zipfile
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +62,10 @@ def encoded(encoder: Any, pieces: list[list[int]]) -> Array:
 def packed(rows: Array) -> tuple[NDArray[np.uint8], Array]:
     """Two values in each byte, and the scale of each row."""
     scales = CLIP * rows.std(axis=1, keepdims=True) / LEVELS
-    codes: Any = np.clip(np.round(rows / np.maximum(scales, 1e-9)), -LEVELS, LEVELS).astype(np.int8) + 8
-    pairs: Any = codes.astype(np.uint8)
-    return (pairs[:, 0::2] << 4) | pairs[:, 1::2], scales[:, 0].astype(np.float32)
+    codes = cast("Any", np.clip(np.round(rows / np.maximum(scales, 1e-9)), -LEVELS, LEVELS))
+    pairs: NDArray[np.uint8] = (codes + 8).astype(np.uint8)
+    both = cast("NDArray[np.uint8]", (pairs[:, 0::2] << 4) | pairs[:, 1::2])
+    return both, scales[:, 0].astype(np.float32)
 
 
 def main() -> None:
