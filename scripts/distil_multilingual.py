@@ -61,9 +61,10 @@ def encoded(encoder: Any, pieces: list[list[int]]) -> Array:
 
 def packed(rows: Array) -> tuple[NDArray[np.uint8], Array]:
     """Two values in each byte, and the scale of each row."""
-    scales = cast("Any", CLIP * rows.std(axis=1, keepdims=True) / LEVELS)
-    codes = cast("Any", np.clip(np.round(rows / np.maximum(scales, 1e-9)), -LEVELS, LEVELS))
-    pairs: NDArray[np.uint8] = (codes + 8).astype(np.uint8)
+    values = cast("Any", rows)
+    scales = CLIP * values.std(axis=1, keepdims=True) / LEVELS
+    codes = (values / np.maximum(scales, 1e-9)).round().clip(-LEVELS, LEVELS)
+    pairs = (codes + 8).astype(np.uint8)
     both = cast("NDArray[np.uint8]", (pairs[:, 0::2] << 4) | pairs[:, 1::2])
     return both, scales[:, 0].astype(np.float32)
 
