@@ -7,7 +7,7 @@ leaves an entry in the audit log, without content.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from hitherto.clock import Clock
 from hitherto.errors import InvalidInput, NotFound
@@ -18,11 +18,13 @@ from hitherto.privacy import forget as forgetting
 from hitherto.privacy import retention
 from hitherto.privacy.audit import Event, Journal
 from hitherto.privacy.forget import Receipt, What
-from hitherto.privacy.keyring import Keyring
 from hitherto.privacy.ledger import Forgotten, Ledger
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import Scrubbed, Store
 from hitherto.types import Json, Memory, Record
+
+if TYPE_CHECKING:
+    from hitherto.privacy.keyring import Keyring
 
 EVENTS = 100
 """How many entries of the audit log a call gives unless told otherwise."""
@@ -38,7 +40,7 @@ class Privacy:
     clock: Clock
     indexer: Indexer
     ledger: Ledger | None
-    keyring: Keyring | None
+    keyring: "Keyring | None"
     dropped: Callable[[UserKey], None]
 
     @property
