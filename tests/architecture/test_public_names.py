@@ -66,7 +66,11 @@ def test_every_public_name_is_there() -> None:
 
 def test_importing_the_package_loads_no_extra() -> None:
     loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, hitherto, hitherto.sync; hitherto.Hitherto; print(*{name.split('.')[0] for name in sys.modules})"],
+        [
+            sys.executable,
+            "-c",
+            "import sys, hitherto, hitherto.sync; hitherto.Hitherto; print(*{name.split('.')[0] for name in sys.modules})",
+        ],
         env={"PYTHONPATH": str(SOURCE)},
         check=True,
         capture_output=True,
