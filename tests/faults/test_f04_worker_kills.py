@@ -65,6 +65,7 @@ async def test_f4_each_effect_exactly_once(opened: Store, rng: random.Random) ->
         rounds += 1
 
 
+@pytest.mark.timeout(1_200)
 @pytest.mark.promise("F4", tries=PROCESSES)
 def test_f4_a_killed_process_repeats_and_loses_nothing(store_url: str, seed: int) -> None:
     program = [sys.executable, "-m", "tests.faults.work_rounds", store_url, str(seed), str(PROCESSES)]
