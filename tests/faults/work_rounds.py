@@ -19,6 +19,8 @@ from datetime import UTC, datetime, timedelta
 
 from hitherto import Hitherto
 from hitherto.clock import Clock
+from hitherto.learn.readers.classifier import classifier
+from hitherto.learn.readers.rules import RuleReader
 from hitherto.store import connect
 from hitherto.store.protocol import UserKey
 from hitherto.testing import START, FakeClock
@@ -95,7 +97,7 @@ def run_round(url: str, number: int, chance: random.Random) -> dict[str, object]
     whole = time.monotonic() - start
     kills = 0
     while True:
-        patience = chance.uniform(0, whole / 2)
+        patience = chance.uniform(0, whole)
         said = answer(lambda tell: asyncio.run(settled(url, mortal, life=kills, tell=tell)), until=patience)  # noqa: B023 -- it runs at once
         if "done" in said:
             break
@@ -108,6 +110,8 @@ def run_round(url: str, number: int, chance: random.Random) -> dict[str, object]
 
 def main(url: str, seed: str, kills: int) -> None:
     chance = random.Random(seed)
+    RuleReader().small_talk(())  # what is loaded once is loaded before processes are made and killed
+    classifier()
     done = number = 0
     while done < kills:
         result = run_round(url, number, chance)
