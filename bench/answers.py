@@ -1,13 +1,15 @@
 """Whether a reader can answer from a context: 60 development questions, three contexts each, answered and judged by others.
 
-    python -m bench.answers write FOLDER [--seed 1] [--questions 60]
-        writes FOLDER/tasks/NAME.json: one for each question and condition, under names that tell neither
+    python -m bench.answers write FOLDER [--seed 1] [--questions 60] [--conditions default …] [--data FOLDER]
+        writes FOLDER/tasks/NAME.json: one for each question and condition, under names that tell neither; more questions of the
+        same seed are the same ones and others
     … a reader answers each task from its context alone into FOLDER/answers/NAME.json: {"answer": "…"}
     python -m bench.answers judging FOLDER
         writes FOLDER/judging/NAME.json: question, right answer and the answer given, without its condition
     … another reader judges each into FOLDER/judgements/NAME.json: {"right": true or false}
     python -m bench.answers table FOLDER [--save]
-        prints the share of right answers by condition and set, with 95 % bootstrap intervals
+        prints the share of right answers by condition and set, with 95 % bootstrap intervals; with --save the answers and their
+        verdicts replace those in bench/results/answers.jsonl, a task a line (`write` with the same seed tells the questions)
 
 The conditions: `default` is the default context with its history; `bm25` the best turns by plain BM25, best first; `vectors`
 the 20 nearest turns by the static vectors and then the newest turns, as a memory of that kind is used. The last two may fill
@@ -32,15 +34,15 @@ import numpy as np
 
 from bench.contexts import recorded
 from bench.dev_sets import SETS, Asked, Conversation, conversations, path
-from bench.measuring import save, table
+from bench.measuring import table
 from hitherto import Context, Hitherto
-from hitherto.evaluate.baseline import Index
-from hitherto.evaluate.measures import interval
+from hitherto.evaluate.engine_run import Index, interval
 from hitherto.recall.embed import open_embedder
 from hitherto.tokens import tokenizer
 
 CONDITIONS: Final = ("default", "bm25", "vectors")
 NEAREST: Final = 20
+KEPT: Final = Path(__file__).with_name("results") / "answers.jsonl"
 ANSWER: Final = (
     "Answer the question from this context alone, as the one who was talked to would: briefly and exactly. If the context does"
     " not tell, say so. Do not guess, and use nothing else that you know about the people in it."
@@ -91,14 +93,18 @@ def _gold(name: str) -> Iterator[tuple[tuple[str, str], str]]:
                 yield (entry["id"], question["id"]), str(question["answer"])
 
 
-async def write(folder: Path, *, questions: int, seed: int) -> None:
+async def write(
+    folder: Path, *, questions: int, seed: int, conditions: Sequence[str] = CONDITIONS, data: Path | None = None
+) -> None:
     key: dict[str, dict[str, str]] = {}
     for name in ("tasks", "answers", "judging", "judgements"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory() as data:
+    with TemporaryDirectory() as made:
         for place, one in enumerate(chosen(questions, seed=seed)):
-            contexts = await _contexts(one, Path(data) / str(place))
+            contexts = await _contexts(one, (data or Path(made)) / one.set)
             for condition, text in contexts.items():
+                if condition not in conditions:
+                    continue
                 name = one.name(condition)
                 _write(
                     folder / "tasks" / f"{name}.json",
@@ -230,6 +236,26 @@ def results(folder: Path) -> list[dict[str, object]]:
     return rows
 
 
+def keep(folder: Path) -> Path:
+    """Writes every judged answer and its verdict to a file of the repository, without question and right answer."""
+    key = _read(folder / "key.json")
+    lines = list[str]()
+    for name, entry in sorted(key.items(), key=lambda item: (item[1]["condition"], item[1]["set"], item[0])):
+        judgement = folder / "judgements" / f"{name}.json"
+        if judgement.is_file():
+            kept = {
+                "task": name,
+                "set": entry["set"],
+                "condition": entry["condition"],
+                "tokens": entry["tokens"],
+                "answer": _read(folder / "answers" / f"{name}.json")["answer"],
+                "right": bool(_read(judgement)["right"]),
+            }
+            lines.append(json.dumps(kept, ensure_ascii=False))
+    KEPT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return KEPT
+
+
 def _day(one: Chosen) -> str:
     return f"{one.asked.at:%A, %Y-%m-%d %H:%M}"
 
@@ -248,16 +274,26 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--questions", type=int, default=60)
-    parser.add_argument("--save", action="store_true", help="append the table to bench/results/answers.jsonl")
+    parser.add_argument("--conditions", nargs="+", default=list(CONDITIONS), choices=CONDITIONS)
+    parser.add_argument("--data", type=Path, help="a folder in which bench.contexts recorded the conversations")
+    parser.add_argument("--save", action="store_true", help="keep answers and verdicts in bench/results/answers.jsonl")
     options = parser.parse_args()
     if options.step == "write":
-        asyncio.run(write(options.folder, questions=options.questions, seed=options.seed))
+        asyncio.run(
+            write(
+                options.folder,
+                questions=options.questions,
+                seed=options.seed,
+                conditions=options.conditions,
+                data=options.data,
+            )
+        )
     elif options.step == "judging":
         judging(options.folder)
     elif rows := results(options.folder):
         print(table(rows))
         if options.save:
-            save("answers", rows)
+            print(f"kept in {keep(options.folder)}")
 
 
 if __name__ == "__main__":

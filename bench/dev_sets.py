@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from hitherto.evaluate.conversations import Asked, Conversation, SaidTurn, read
+from hitherto.evaluate.engine_run import Asked, Conversation, SaidTurn, read
 
 __all__ = ["SETS", "Asked", "Conversation", "SaidTurn", "conversations", "folder", "path"]
 

@@ -1,9 +1,13 @@
 """What the memory adds to a streamed answer: time to the first token through the endpoint, less the time without it.
 
-Three processes on loopback: an upstream server that answers at once, the service with a user of so many turns, and the
-client, which asks the two in turns. "history" is the whole conversation sent again, as chat clients do.
+Three processes on loopback: an upstream server, the service with users of so many turns, and the client, which asks the two in
+turns. The upstream server answers at once, which no model does, or with `--thinks 0.25` as late as a fast one. `processor` is
+the service's own time on the processor for a request, on which other programs of the machine weigh less.
 
-    python -m bench.endpoint [--turns 2000] [--requests 60] [--streams 1 32]
+"message" is the newest message alone; "history" the whole conversation, which goes on with every answer; "edited" a
+conversation of which the last message is another one each time.
+
+    python -m bench.endpoint [--turns 2000] [--requests 60] [--streams 1 32] [--thinks 0]
 """
 
 from __future__ import annotations
@@ -14,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
@@ -23,6 +26,7 @@ import uvicorn
 from bench.measuring import save, spread, table
 from hitherto import Hitherto, Turn
 from hitherto.clock import system_clock
+from hitherto.deliver import heap
 from hitherto.deliver.apikeys import Keys
 from hitherto.deliver.http import create_app
 from hitherto.settings import Settings
@@ -30,17 +34,21 @@ from tests.deliver.http.server import free_port
 from tests.deliver.openai.upstream import FakeUpstream
 
 USERS = 32
+PAST = 40
+"""Messages of a conversation that a client has kept before it asks for the first time."""
+SHAPES = ("message", "history", "edited")
 ANSWER = "That sounds like a good plan for the weekend, shall we write it down together?"
 
 
-def upstream(port: int) -> None:
-    uvicorn.run(FakeUpstream(answers=[ANSWER]).app, port=port, log_level="error", timeout_keep_alive=600)
+def upstream(port: int, thinks: float) -> None:
+    uvicorn.run(FakeUpstream(answers=[ANSWER], wait=thinks).app, port=port, log_level="error", timeout_keep_alive=600)
 
 
 async def service(port: int, address: str, folder: str) -> None:
     async with Hitherto(folder, recipe="companion-text") as memory:
         settings = Settings(rate=0, upstream=f"{address}/v1", recipe="companion-text", key_seconds=60)
         app = create_app(memory, settings)
+        heap.settled()
         await uvicorn.Server(
             uvicorn.Config(app, port=port, log_level="error", access_log=False, timeout_keep_alive=600)
         ).serve()
@@ -73,52 +81,72 @@ async def first_token(client: httpx.AsyncClient, url: str, body: dict[str, objec
         return found
 
 
+def on_processor(pid: int) -> float:
+    """Seconds that all threads of a process have run (Linux)."""
+    times = (task.read_text("ascii").split()[0] for task in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    return sum(map(int, times)) / 1e9
+
+
 async def measure(
-    urls: dict[str, str], token: str, *, streams: int, requests: int, turns: int
+    urls: dict[str, str], token: str, *, pid: int, streams: int, requests: int, thinks: float
 ) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=64)) as client:
-        for shape in ("message", "history"):
+        for shape in SHAPES:
             taken: dict[str, list[float]] = {name: [] for name in urls}
+            chats = {name: [Chat(shape, user, token, streams) for user in range(streams)] for name in urls}
+            ran = 0.0
             for number in range(requests + 3):
+                ran = ran if number != 3 else on_processor(pid)
                 for name, url in urls.items():
-                    waits = [_ask(client, url, token, shape, user, number, turns) for user in range(streams)]
-                    times = await asyncio.gather(*waits)
+                    times = await asyncio.gather(*(chat.asks(client, url, number) for chat in chats[name]))
                     if number >= 3:
                         taken[name] += times
+            ran = on_processor(pid) - ran
             direct, through = spread(taken["direct"]), spread(taken["through"])
             rows.append(
                 {
                     "streams": streams,
                     "sent": shape,
+                    "thinks": thinks,
                     "direct p50": direct.p50,
                     "direct p95": direct.p95,
                     "through p50": through.p50,
                     "through p95": through.p95,
                     "added p50": through.p50 - direct.p50,
                     "added p95": through.p95 - direct.p95,
+                    "processor": ran / len(taken["through"]) * 1000,
                 }
             )
             print(rows[-1], flush=True)
     return rows
 
 
-async def _ask(
-    client: httpx.AsyncClient, url: str, token: str, shape: str, user: int, number: int, turns: int
-) -> float:
-    past: Sequence[dict[str, str]] = ()
-    if shape == "history":
-        first = turns - 40
-        past = [
-            {
-                "role": "user" if n % 2 == 0 else "assistant",
-                "content": f"turn {n} about the garden, rain and plan {n % 97}",
-            }
-            for n in range(first, turns)
-        ]
-    message = {"role": "user", "content": f"{shape} {number}: what was plan {number % 97} about the rain?"}
-    body: dict[str, object] = {"model": "small", "stream": True, "messages": [*past, message]}
-    return await first_token(client, url, body, {"Authorization": f"Bearer {token}", "X-Hitherto-User": f"u{user}"})
+class Chat:
+    """One user's conversation, as a client keeps it."""
+
+    def __init__(self, shape: str, user: int, token: str, streams: int) -> None:
+        self._shape = shape
+        self._headers = {"Authorization": f"Bearer {token}", "X-Hitherto-User": f"u{user}"}
+        self._past: list[dict[str, str]] = []
+        if shape != "message":
+            self._headers["X-Hitherto-Conversation"] = f"{shape}-{streams}"
+            self._past = [
+                {
+                    "role": "user" if n % 2 == 0 else "assistant",
+                    "content": f"line {n} about the garden, rain and plan {n}",
+                }
+                for n in range(PAST)
+            ]
+
+    async def asks(self, client: httpx.AsyncClient, url: str, number: int) -> float:
+        """The seconds to the first token of the answer to the next message."""
+        message = {"role": "user", "content": f"{self._shape} {number}: what was plan {number % 97} about the rain?"}
+        body: dict[str, object] = {"model": "small", "stream": True, "messages": [*self._past, message]}
+        seconds = await first_token(client, url, body, self._headers)
+        if self._shape == "history":
+            self._past += [message, {"role": "assistant", "content": ANSWER}]
+        return seconds
 
 
 async def wait(url: str) -> None:
@@ -133,12 +161,12 @@ async def wait(url: str) -> None:
     raise SystemExit(f"nothing answers at {url}")
 
 
-async def compare(asked: argparse.Namespace, direct: str, through: str, token: str) -> None:
+async def compare(asked: argparse.Namespace, direct: str, through: str, token: str, *, pid: int) -> None:
     await asyncio.gather(wait(direct), wait(through))
     rows: list[dict[str, object]] = []
     for streams in asked.streams:
         urls = {"direct": direct, "through": through}
-        rows += await measure(urls, token, streams=streams, requests=asked.requests, turns=asked.turns)
+        rows += await measure(urls, token, pid=pid, streams=streams, requests=asked.requests, thinks=asked.thinks)
     print(table(rows))
     print(f"milliseconds; saved to {save('endpoint', rows)}")
 
@@ -149,10 +177,10 @@ def main(asked: argparse.Namespace) -> None:
         token = asyncio.run(fill(data, asked.turns))
         ports = free_port(), free_port()
         direct, through = (f"http://127.0.0.1:{port}" for port in ports)
-        commands = (["upstream", str(ports[0])], ["service", str(ports[1]), direct, data])
+        commands = (["upstream", str(ports[0]), str(asked.thinks)], ["service", str(ports[1]), direct, data])
         running = [subprocess.Popen([sys.executable, "-m", "bench.endpoint", *command]) for command in commands]
         try:
-            asyncio.run(compare(asked, direct, through, token))
+            asyncio.run(compare(asked, direct, through, token, pid=running[1].pid))
         finally:
             for process in running:
                 process.terminate()
@@ -161,7 +189,7 @@ def main(asked: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["upstream"]:
-        upstream(int(sys.argv[2]))
+        upstream(int(sys.argv[2]), float(sys.argv[3]))
     elif sys.argv[1:2] == ["service"]:
         asyncio.run(service(int(sys.argv[2]), sys.argv[3], sys.argv[4]))
     else:
@@ -169,4 +197,5 @@ if __name__ == "__main__":
         options.add_argument("--turns", type=int, default=2000)
         options.add_argument("--requests", type=int, default=60)
         options.add_argument("--streams", type=int, nargs="+", default=[1, 32])
+        options.add_argument("--thinks", type=float, default=0.0)
         main(options.parse_args())

@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 from splintr import Tokenizer
 
 from bench.dev_sets import SETS, Asked, Conversation, conversations
-from hitherto.evaluate.baseline import Index as Words
-from hitherto.evaluate.measures import LINE_TOKENS, interval
+from hitherto.evaluate.engine_run import LINE_TOKENS, interval
+from hitherto.evaluate.engine_run import Index as Words
 from hitherto.recall.embed.base import Embedder
 from hitherto.recall.embed.onnx import onnx_embedder
 from hitherto.recall.embed.static import static_embedder
 from hitherto.recall.passages import passages
 from hitherto.recall.query import Period, Question, understand
 from hitherto.recall.rank import DECIMALS, DEFAULT, PERSONA, USER, Rows, Weights, leans, rank_sessions, scored
-from hitherto.recall.traits import languages, traits
+from hitherto.recall.traits import languages, spoken, traits
 from hitherto.recall.vectors import Matrix, Vectors, products, quantise
 from hitherto.text.analyser import stems
 
@@ -140,7 +140,7 @@ def ranked(held: Index, asked: Asked, *, embedder: Embedder | None, ranges: Rang
         asked.text,
         speakers=speakers,
         periods=ranges(asked.text, now=asked.at, zone="UTC"),
-        languages=languages(held.rows.flags),
+        languages=languages(spoken(held.rows.flags)),
     )
     dense = None
     if embedder is not None and held.matrix is not None:

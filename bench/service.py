@@ -3,7 +3,8 @@ same run, and what happens at five times the knee.
 
 Service and generator get a core each where there are two. The knee is the highest rate, of those tried, that is answered
 whole with a p99 of at most `KNEE` times the library's own, counted from when each request was due: a bound that moves with
-the machine and what else runs on it.
+the machine and what else runs on it. On a busy machine the knee says little; what the service takes of the processor for a
+request holds longer, and a second divided by it is what a core could serve at most.
 
     python -m bench.service [--memories 10000] [--turns 1000] [--users 4] [--seconds 4] [--stores sqlite,postgres]
 """
@@ -40,6 +41,8 @@ KNEE = 5.0
 FIRST_RATE, STEP, MOST_STEPS = 10.0, 1.35, 16
 CALLS = 300
 PATHS = ("/v1/context", "/v1/turns")
+SETTLED = 1.0
+"""Seconds in which the receipts of the last contexts are written."""
 
 
 def pin(core: int, process: int = 0) -> None:
@@ -96,8 +99,8 @@ async def library(data: str, *, users: int) -> dict[str, list[float]]:
 
 
 @contextmanager
-def service(data: str, folder: Path) -> Generator[Connections]:
-    """The service as an operator starts it, with no limit to the key's rate."""
+def service(data: str, folder: Path) -> Generator[tuple[Connections, int]]:
+    """The service as an operator starts it, with no limit to the key's rate, and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -117,11 +120,17 @@ def service(data: str, folder: Path) -> Generator[Connections]:
         if found is None:
             raise SystemExit("the service printed no key; does this data have keys of its own?")
         connections = Connections("127.0.0.1", port, token=found[0])
-        yield connections
+        yield connections, process.pid
         connections.close()
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(60)
+
+
+def processor(process: int) -> float:
+    """Seconds of the processor's time that a process has taken so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _is_ready(port: int) -> bool:
@@ -172,13 +181,18 @@ async def measure(data: str, folder: Path, *, users: int, seconds: float) -> lis
     pin(0)
     alone = await library(data, users=users)
     pin(1)
-    with service(data, folder) as connections:
+    with service(data, folder) as (connections, process):
         bound = KNEE * quantile(alone["/v1/context"], 0.99)
         best, tried = await knee(connections, users=users, seconds=seconds, bound=bound)
-        half = {
-            path: await run(connections, rate=best.offered / 2, seconds=seconds, request=requests(users, only=path))
-            for path in PATHS
-        }
+        half: dict[str, Load] = {}
+        spent: dict[str, float] = {}
+        for path in PATHS:
+            before = processor(process)
+            half[path] = await run(
+                connections, rate=best.offered / 2, seconds=seconds, request=requests(users, only=path)
+            )
+            await asyncio.sleep(SETTLED)
+            spent[path] = (processor(process) - before) / max(half[path].statuses.total(), 1)
         over = await run(connections, rate=best.offered * 5, seconds=seconds, request=requests(users))
         after = await run(connections, rate=best.offered / 2, seconds=seconds, request=requests(users))
     print(table([shown(load, f"step {number}") for number, load in enumerate(tried, 1)]))
@@ -186,13 +200,16 @@ async def measure(data: str, folder: Path, *, users: int, seconds: float) -> lis
         {
             "call": path,
             **{f"{name} {part}": round(quantile(times, q), 2) for name, times in columns for part, q in QUANTILES},
+            "processor ms": round(spent[path] * 1000, 2),
         }
         for path in PATHS
         for columns in [(("library", alone[path]), ("half knee", half[path].times.get(path, [])))]
     ]
     print(f"\nknee: {best.offered:.0f} requests/s; milliseconds of the library's call and of the service at half of it")
     print(table(rows))
-    print()
+    print(
+        f"by the processor's time a core could serve at most {len(spent) / sum(spent.values()):.0f} mixed requests/s\n"
+    )
     print(table([shown(best, "at the knee"), shown(over, "5 x knee"), shown(after, "half, afterwards")]))
     strange = set(over.statuses) - {200, 429, 503}
     print(f"\nother than 200, 429 and 503 at five times the knee: {sorted(strange) or 'nothing'}")

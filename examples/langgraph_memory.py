@@ -1,6 +1,8 @@
 """Memory for a LangGraph graph: one node that recalls, one that remembers, around any model node.
 
-    pip install "hitherto[langgraph]" && python examples/langgraph_memory.py
+    pip install "hitherto[langgraph]" && python examples/langgraph_memory.py "May I bring a cake to Acme on Monday?"
+
+Run it again with "yes": it is understood. A stand-in tells what a model would know; any model takes its place.
 
 History and what is known are brought by these two nodes. Beside them stand, in the same memory, a saver of checkpoints (the
 graph goes on where it stopped) and a store (facts that nodes put by hand are found and shown like all others). A run that is
@@ -8,6 +10,7 @@ tried again records nothing twice: turns have the message's id.
 """
 
 import asyncio
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict, cast
@@ -77,21 +80,19 @@ def remembering(
 
 
 def stand_in(prompt: list[BaseMessage]) -> str:
-    """In place of a model: it says how much it was shown."""
-    return f"I see {len(prompt) - 1} messages, the first is: {prompt[1].content}"
+    """In place of a model."""
+    known = "the cake" if any("cake" in str(message.content) for message in prompt) else "no cake"
+    return f"I know of {known}."
 
 
-async def main(folder: Path) -> list[str]:
-    answers: list[str] = []
+async def main(folder: Path, said: str) -> str:
     async with Hitherto(folder) as memory:
         graph = remembering(memory, stand_in, user="ana", persona="nikita")
         thread = {"configurable": {"thread_id": "telegram:42"}}
-        for text in ("I start at Acme on Monday!", "Where do I start?"):
-            state = await graph.ainvoke({"id": uuid4().hex, "text": text}, thread)
-            answers.append(state["answer"])
-            print(f"Ana: {text}\nNikita: {answers[-1]}\n")
-    return answers
+        answer = (await graph.ainvoke({"id": uuid4().hex, "text": said}, thread))["answer"]
+    print(f"Ana: {said}\nNikita: {answer}\n")
+    return answer
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path("./memories")))
+    asyncio.run(main(Path("./memories"), " ".join(sys.argv[1:]) or "May I bring a cake to Acme on Monday?"))

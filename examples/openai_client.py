@@ -3,10 +3,12 @@
     hitherto serve --upstream https://api.openai.com/v1        # HITHERTO_UPSTREAM_KEY=sk-…
     HITHERTO_KEY=rck_… python examples/openai_client.py
 
-`HITHERTO_URL` is where the service listens, `MODEL` what should answer. Only the last message is sent each time.
+`HITHERTO_URL` is where the service listens, `MODEL` what should answer. Only the newest message is sent each time. What is
+given to the program is said in place of its own lines: run it again with "yes", and it is understood.
 """
 
 import os
+import sys
 from collections.abc import Sequence
 
 from openai import OpenAI
@@ -37,4 +39,4 @@ def main(said: Sequence[str] = SAID) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or SAID)

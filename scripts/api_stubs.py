@@ -1,5 +1,5 @@
 """Writes what type checkers and editors read about the blocking and remote twins of the library, from the one declaration of
-each call: `sync.pyi` and `client/client.pyi`.
+each call: `sync.pyi` and `client.pyi`.
 
     python scripts/api_stubs.py
 """
@@ -155,7 +155,7 @@ def client() -> str:
     return f"{NOTICE}\n{REMOTE_TYPING}{imports()}\n{REMOTE}{awaited}\n{FROM_AFAR}{waited_for}\n"
 
 
-STUBS = {SOURCE / "sync.pyi": sync, SOURCE / "client" / "client.pyi": client}
+STUBS = {SOURCE / "sync.pyi": sync, SOURCE / "client.pyi": client}
 
 
 def formatted(text: str, path: Path) -> str:

@@ -51,7 +51,17 @@ IMPORTED: dict[str, str | None] = {
 }
 
 
-FRAMEWORKS = ("aiogram", "google-adk", "langgraph", "livekit", "llama-index", "openai-agents", "pipecat", "telegram")
+FRAMEWORKS = (
+    "aiogram",
+    "crewai",
+    "google-adk",
+    "langgraph",
+    "livekit",
+    "llama-index",
+    "openai-agents",
+    "pipecat",
+    "telegram",
+)
 """Extras for the frameworks of others. Like the group `clients` they are in an environment of their own."""
 
 

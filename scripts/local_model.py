@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from hitherto import Hitherto, Turn  # noqa: E402
 from hitherto.learn.notes import Cost  # noqa: E402
-from hitherto.learn.readers.asking import Asker, Limits  # noqa: E402
+from hitherto.learn.readers.model import Asker, Limits  # noqa: E402
 from hitherto.testing import FakeClock  # noqa: E402
 from hitherto.types import Role  # noqa: E402
 

@@ -41,7 +41,7 @@ SQL = "src/hitherto/store/postgres/queries"
 BYTES = "tests/store/sqlite/test_forgotten_bytes.py"
 SCRUB = "tests/store/postgres/test_scrubbing.py::test_nothing_of_what_was_erased_is_left"
 CURSORS, FENCING = "src/hitherto/work/cursors.py", "tests/work/test_fencing.py"
-SUBJECTS, ROUTES = "src/hitherto/deliver/http/subjects.py", "tests/deliver/http/test_access.py"
+SUBJECTS, ROUTES = "src/hitherto/deliver/http/service.py", "tests/deliver/http/test_access.py"
 NO_WALL = ("src/hitherto/store/postgres/layout.py", r'_MINE = "user_id = .*"', '_MINE = "true"')
 
 MUTATIONS = (
@@ -77,7 +77,7 @@ MUTATIONS = (
     ),
     Mutation(
         "escaping of stored text",
-        "src/hitherto/safety/escaping.py",
+        "src/hitherto/safety/markup.py",
         r"if _BRACKET\.search\(text\) is None:",
         "if True:",
         ["tests/assemble/test_attacks.py", "tests/assemble/test_render.py"],
@@ -120,14 +120,14 @@ MUTATIONS = (
     ),
     Mutation(
         "the rewrite of tables by a scrub (PostgreSQL)",
-        "src/hitherto/store/postgres/scrubbing.py",
+        "src/hitherto/store/postgres/machines.py",
         r"vacuum \(full, analyze\)",
         "vacuum (analyze)",
         [SCRUB],
     ),
     Mutation(
         "moving the log on in a scrub (PostgreSQL)",
-        "src/hitherto/store/postgres/scrubbing.py",
+        "src/hitherto/store/postgres/machines.py",
         r"    left \+= await _drop_old_log\(connection\)\n",
         "",
         [SCRUB],

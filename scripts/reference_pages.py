@@ -19,9 +19,9 @@ from pydantic import BaseModel
 from hitherto.deliver.cli.app import program
 from hitherto.deliver.cli.call import GLOBAL
 from hitherto.deliver.cli.commands import COMMANDS, Command, Topic
-from hitherto.recipes import book as recipes
-from hitherto.recipes import model
-from hitherto.recipes.model import Recipe
+from hitherto.recipes import book
+from hitherto.recipes import recipe as model
+from hitherto.recipes.recipe import Recipe
 from hitherto.recipes.titles import HEADINGS, SECTION_IDS, UNTRIMMED
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -29,8 +29,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMAND_LINE = """\
 # Command line
 
-Made by `make docs` from the program itself. The examples work as they stand on the demo's memory, and a test runs each of
-them; those in capitals need a file or an id of your own.
+Made by `make docs` from the program itself. The examples work as they stand on the demo's memory (begin in an
+empty folder), and a test runs each of them; those in capitals need a file or an id of your own.
 
 ```console
 $ hitherto demo --data ./memories --brief
@@ -59,7 +59,7 @@ RECIPES = """\
 Made by `make docs` from the recipe model and the recipes themselves.
 
 A recipe says what a context is made of: which sections in which order, how many tokens each may take, what is trimmed
-first, how many turns, loops and memories, how memories are found. It is data, one TOML file; nothing of it is code.
+first, how many turns, loops and memories are shown, and how memories are searched. A recipe is pure data: one TOML file.
 
 ```console
 $ hitherto recipes
@@ -84,6 +84,9 @@ loops = 3
 window = 50
 ```
 
+`without = ["today", "loops"]` leaves sections of the extended recipe out. A section's tokens are those of its group, such as
+`[groups.long_term]`; `[sections.NAME]` declares a section of [your own](howto/section.md).
+
 A field that does not exist is an error that names the nearest one that does.
 """
 
@@ -99,7 +102,7 @@ WORDS = {
     "history": "The turns before the message.",
     "situation": "What time it is, for whom.",
     "last_time": "The last session.",
-    "limits": "How many.",
+    "limits": "How many items a section shows.",
     "recall": "How memories are found.",
     "loops": "What is left open.",
     "sessions": "When a session ends, continues, or counts as a return.",
@@ -114,7 +117,7 @@ WORDS = {
     "groups.NAME.floor": "Trimming stops here.",
     "situation.lines": "Which lines, in which order.",
     "situation.deferred": "Leave `{now}` and `{since}` to be filled at delivery, so that the text can be cached.",
-    "last_time.sentences": "At most so many sentences of its summary.",
+    "last_time.sentences": "At most this many sentences of its summary.",
     "last_time.detail": "Also what mattered, commitments, people and tone.",
     "limits.long_term": "Items of long-term memory.",
     "limits.memories": "Relevant memories.",
@@ -127,30 +130,30 @@ WORDS = {
     "limits.today_turns": "Turns of today that are no longer in the window.",
     "limits.other_lanes": "Summaries of other lanes.",
     "recall.first": "Which candidates count first: by meaning or by words.",
-    "recall.candidates": "So many are ranked.",
-    "recall.top_k": "So many are kept.",
-    "recall.threshold": "What is less similar stays out.",
+    "recall.candidates": "How many candidates are ranked.",
+    "recall.top_k": "How many of them are kept.",
+    "recall.threshold": "Memories less similar to the message than this stay out.",
     "recall.blend": "The weights of a score's parts.",
-    "recall.card_importance": "A fact must be this important to stand on a card, or pinned.",
+    "recall.card_importance": "A fact appears on a card if it is at least this important, or pinned.",
     "recall.other_lanes": "When another lane's memory may come in.",
     "recall.blend.similarity": "Weight of the similarity to the message.",
     "recall.blend.recency": "Weight of being recent.",
-    "recall.blend.frequency": "Weight of naming what other candidates name.",
+    "recall.blend.frequency": "Weight of mentioning what other candidates mention, too.",
     "recall.blend.importance": "Weight of importance.",
-    "recall.blend.half_life_days": "Recency halves in so many days.",
+    "recall.blend.half_life_days": "The number of days in which recency halves.",
     "recall.blend.recent_days": "What counts as recent for the boost.",
     "loops.fade_days": "Older ones come last.",
     "sessions.gap_minutes": "A pause that ends a session.",
-    "sessions.chain_hours": "Who comes back within this continues the session before.",
-    "sessions.returning_hours": "After this the last session is surely told.",
+    "sessions.chain_hours": "A session that begins within this many hours of the previous one counts as its continuation.",
+    "sessions.returning_hours": "After this many hours, the last session is always told of.",
     "compaction.messages": "When a lane has more recent messages than this,",
     "compaction.tokens": "or more tokens than this,",
     "compaction.hours": "or its summary is older than this;",
-    "compaction.keep": "so many of the newest stay as they are.",
-    "summaries.rolling_every": "The rolling summary is renewed after so many turns,",
-    "summaries.rolling_chars": "with at most so many characters.",
-    "summaries.spine_messages": "The long-term summary is renewed after more than so many messages.",
-    "summaries.chunk_tokens": "A story is cut into pieces of at most so many tokens.",
+    "compaction.keep": "this many of the newest messages stay as they are.",
+    "summaries.rolling_every": "The rolling summary is renewed after this many turns,",
+    "summaries.rolling_chars": "and has at most this many characters.",
+    "summaries.spine_messages": "The long-term summary is renewed after more than this many messages.",
+    "summaries.chunk_tokens": "A story is cut into pieces of at most this many tokens.",
     "summaries.detail": "How detailed summaries are.",
 }
 """What a field means, where the model's source does not say so under the field itself."""
@@ -213,7 +216,7 @@ def _row(parameter: Any) -> str:
 
 
 def recipe_reference() -> str:
-    known = [recipes.load(name) for name in recipes.names()]
+    known = [book.load(name) for name in book.names()]
     parts = [RECIPES, "## The recipes that come with Hitherto\n", *_bundled(known)]
     parts += ["## Sections\n", *_sections(known), "## Fields\n", *_fields(Recipe, "")]
     return "\n".join(parts) + "\n"
@@ -311,9 +314,9 @@ def _part(annotation: Any) -> type[BaseModel] | None:
 def _type(annotation: Any) -> str:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _type(arguments[0])
+        return "section id" if "section id" in arguments else _type(arguments[0])
     if origin is Literal:
-        return "section id" if arguments == SECTION_IDS else ", ".join(f"`{argument}`" for argument in arguments)
+        return ", ".join(f"`{argument}`" for argument in arguments)
     if origin is tuple:
         return f"list of {_type(arguments[0])}".replace("list of section id", "list of section ids")
     if origin is dict:
@@ -326,7 +329,7 @@ def _type(annotation: Any) -> str:
 
 
 def _value(path: str) -> str:
-    found: Any = recipes.load("companion")
+    found: Any = book.load("companion")
     for step in path.split("."):
         if step == "NAME":
             return ""

@@ -13,14 +13,15 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from hitherto.deliver.cli.commands import COMMANDS  # noqa: E402 -- after the path is set
-from hitherto.deliver.http.routes.calls import CALLS  # noqa: E402
+from hitherto.deliver.http.routes.calls import routes_of  # noqa: E402
+from hitherto.engine import Hitherto  # noqa: E402
 from hitherto.settings import Settings, variable  # noqa: E402
 
 
 def calls() -> list[str]:
     """One row a call: its first route, and the commands that reach it."""
     rows: list[str] = []
-    for call, routes in CALLS.items():
+    for call, routes in routes_of(Hitherto).items():
         commands = ", ".join(f"`{command.name}`" for command in COMMANDS if call in command.calls)
         method, path = routes[0]
         rows.append(f"| `{call}` | `{method} {path}` | {commands} |")

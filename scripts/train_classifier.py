@@ -179,6 +179,10 @@ def _counted(one: Example) -> list[float]:
     return [1.0, 1.0, *of_kinds]
 
 
+def save(examples: list[Example], path: Path) -> None:
+    np.savez_compressed(path, **trained(examples))
+
+
 def notebooks(without: list[str]) -> list[Path]:
     folder = Path(os.environ.get("HITHERTO_EVAL_DATA", "")) / "notebooks"
     return [path for path in sorted(folder.glob("*.json")) if path.stem not in without]
@@ -193,7 +197,7 @@ def main() -> None:
     examples = labelled(LINES) + plain(PLAIN)
     for path in [] if args.lines_only else notebooks(args.without):
         examples += from_notebook(path)
-    np.savez_compressed(args.to, **trained(examples))
+    save(examples, args.to)
     digest = hashlib.sha256(args.to.read_bytes()).hexdigest()
     print(f"{len(examples)} examples, {args.to.stat().st_size:,} bytes, SHA-256 {digest}")
     if args.to == WEIGHTS:

@@ -7,15 +7,17 @@ The workers have to accept the same role and password from here, and from the co
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
-from psycopg import conninfo
+from psycopg import conninfo, errors
 
 from hitherto.store.postgres.connections import query
-from hitherto.store.postgres.sharding import statements
+from hitherto.store.postgres.layout import APPLICATION, SEARCH
+from hitherto.store.postgres.shards import statements
 
 SHARDS = 4
 """Few, because every one has all tables and each test empties them."""
@@ -37,12 +39,14 @@ def workers(url: str) -> tuple[Machine, ...]:
 
 
 class made_sharded_database:  # noqa: N801 - a context manager, used like a function
-    """A store's database that is spread over all workers, as long as its block lasts."""
+    """A store's database that is spread over all workers, as long as its block lasts; on demand, of an owner of its own who is
+    no superuser anywhere."""
 
-    def __init__(self, admin_url: str) -> None:
+    def __init__(self, admin_url: str, *, owned: bool = False) -> None:
         self._admin = conninfo.conninfo_to_dict(admin_url)
         self._url = urlsplit(admin_url)
         self._name = f"hitherto_test_{secrets.token_hex(6)}"
+        self._owner = f"owner_{self._name}" if owned else ""
         self._workers = workers(admin_url)
         self._coordinator = Machine(str(self._admin["host"]), int(self._admin.get("port") or 5432))
 
@@ -52,14 +56,33 @@ class made_sharded_database:  # noqa: N801 - a context manager, used like a func
             self._execute(machine, "create extension citus", inside=True)
         for machine in self._workers:
             self._execute(self._coordinator, "select citus_add_node(%s, %s)", machine.host, machine.port, inside=True)
-        with psycopg.connect(**self._at(self._coordinator, inside=True)) as connection:
+        url = self._url._replace(path=f"/{self._name}")
+        if self._owner:
+            self._give_away()
+            url = url._replace(netloc=f"{self._owner}:owner@{self._url.netloc.rpartition('@')[2]}")
+        with psycopg.connect(url.geturl()) as connection:
             for each in statements(shards=SHARDS):
                 connection.execute(query(each))
-        return self._url._replace(path=f"/{self._name}").geturl()
+        return url.geturl()
+
+    def _give_away(self) -> None:
+        """What an administrator does for an owner. The coordinator makes the roles on all machines."""
+        for role, kind in ((APPLICATION, "login"), (SEARCH, "nologin"), (self._owner, "login password 'owner'")):
+            with suppress(errors.DuplicateObject):
+                self._execute(self._coordinator, f"create role {role} {kind}", inside=True)
+        self.let_the_owner_inherit(inherit=False)
+        for machine in (self._coordinator, *self._workers):
+            self._execute(machine, f"alter database {self._name} owner to {self._owner}")
+
+    def let_the_owner_inherit(self, *, inherit: bool) -> None:
+        both = f"grant {APPLICATION}, {SEARCH} to {self._owner} with inherit {inherit}, set true"
+        self._execute(self._coordinator, both, inside=True)
 
     def __exit__(self, *_: object) -> None:
         for machine in (self._coordinator, *self._workers):
             self._execute(machine, f"drop database {self._name} with (force)")
+        for machine in (self._coordinator, *self._workers) if self._owner else ():
+            self._execute(machine, f"set citus.enable_create_role_propagation = off; drop role {self._owner}")
 
     def _execute(self, machine: Machine, sql: str, *values: Any, inside: bool = False) -> None:
         with psycopg.connect(**self._at(machine, inside=inside), autocommit=True) as connection:

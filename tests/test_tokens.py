@@ -75,11 +75,11 @@ def test_only_what_a_context_may_show_again_is_remembered() -> None:
     counter = tokenizer("o200k")
     remembered = counter._counted  # pyright: ignore[reportPrivateUsage]
     remembered.clear()
-    assert counter.turn("a turn is counted when it is written") == counter.count_once(
+    assert counter.turn("a turn is counted when it is written") == counter.count_uncached(
         "a turn is counted when it is written"
     )
     assert not remembered
-    assert counter.count("- a line of a context") == counter.count_once("- a line of a context")
+    assert counter.count("- a line of a context") == counter.count_uncached("- a line of a context")
     assert len(remembered) == 1
 
 
@@ -166,4 +166,4 @@ PIECES = [
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=9)))
 def test_a_control_token_in_a_text_is_counted_as_the_text_it_is(family: str, parts: list[str]) -> None:
     text = "".join(parts).encode("utf-8", "replace").decode()
-    assert tokenizer(family).count_once(text) == len(VOCABULARIES[family].encode_ordinary(text))
+    assert tokenizer(family).count_uncached(text) == len(VOCABULARIES[family].encode_ordinary(text))

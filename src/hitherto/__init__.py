@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         NotFound,
         StoreError,
     )
-    from hitherto.recipes.model import Recipe
+    from hitherto.recipes.recipe import Recipe
     from hitherto.types import (
         Context,
         Entity,
@@ -65,7 +65,7 @@ __all__ = [
     "Turn",
 ]
 
-_ELSEWHERE = {"Recipe": "hitherto.recipes.model", "Hitherto": "hitherto.engine"} | dict.fromkeys(
+_ELSEWHERE = {"Recipe": "hitherto.recipes.recipe", "Hitherto": "hitherto.engine"} | dict.fromkeys(
     ("Conflict", "ImpossibleBudget", "InvalidInput", "NotFound", "HithertoError", "StoreError"), "hitherto.errors"
 )
 """Where the names live that are not in `hitherto.types`."""

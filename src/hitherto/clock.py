@@ -37,6 +37,11 @@ def bound(value: datetime, *, name: str) -> datetime:
 
 
 def _utc(value: datetime, *, name: str) -> datetime:
+    if not isinstance(value, datetime):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers are untyped too
+        raise InvalidInput(
+            f"{name}={value!r} is a {type(value).__name__}, not a datetime; pass an aware one, such as"
+            ' datetime.fromisoformat("2026-03-02T10:00:00+00:00")'
+        )
     if value.tzinfo is None:
         raise InvalidInput(f"{name}={value!r} has no time zone; pass an aware datetime, such as one ending in Z")
     try:

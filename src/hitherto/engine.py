@@ -15,6 +15,7 @@ from hitherto.assemble import replay as replaying
 from hitherto.assemble.assemble import assemble
 from hitherto.assemble.diff import Difference, diff
 from hitherto.assemble.replay import Trial
+from hitherto.assemble.sections.application import filled
 from hitherto.calls import USER, Route, call, in_process
 from hitherto.clock import bound
 from hitherto.errors import InvalidInput
@@ -22,21 +23,19 @@ from hitherto.ingest import edit as editing
 from hitherto.ingest import profiles, sessions
 from hitherto.ingest import record as recording
 from hitherto.ingest import validation as validate
-from hitherto.learn import auditing, cost, embed, seeding, thoughts, who
-from hitherto.learn import reject as rejecting
-from hitherto.learn.auditing import Audit
+from hitherto.learn import corrections, cost, embed, quality, seeds, thoughts
 from hitherto.learn.cost import Spent
-from hitherto.learn.resuming import resume
+from hitherto.learn.quality import Audit
 from hitherto.parts import Parts
 from hitherto.privacy import retention
 from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt, Source, What
-from hitherto.privacy.requests import EVENTS
-from hitherto.recall import listing
-from hitherto.recall.listing import LISTED, Place, everything_or
+from hitherto.privacy.rights import EVENTS
+from hitherto.recall import lists
+from hitherto.recall.lists import LISTED, Place, everything_or
 from hitherto.recall.search import Search
-from hitherto.recipes import book as recipe_book
-from hitherto.recipes.model import Recipe
+from hitherto.recipes import book
+from hitherto.recipes.recipe import Recipe
 from hitherto.store import export as exporting
 from hitherto.store.protocol import Head, Health, Scrubbed, StoredSnapshot
 from hitherto.text import names
@@ -65,8 +64,7 @@ from hitherto.types import (
     Turn,
 )
 from hitherto.work import cursors
-from hitherto.work.progress import SessionState, session_state
-from hitherto.work.status import Status, status
+from hitherto.work.overview import SessionState, Status, session_state, status
 from hitherto.work.worker import Settled
 
 
@@ -82,8 +80,7 @@ class Hitherto(Parts):
     @call(Route("POST", "/v1/turns"))
     async def record(self, turn: Turn | Iterable[Turn]) -> list[str]:
         """Stores one turn or many, durable on return; gives their ids in the same order."""
-        turns = [turn] if isinstance(turn, Turn) else list(turn)
-        return await self._stored(turns)
+        return await self._stored(validate.listed(turn))
 
     @call(Route("PATCH", f"{USER}/turns/{{id}}", id="turn"))
     async def revise(self, *, user: str, turn: str, text: str) -> StoredTurn:
@@ -110,7 +107,7 @@ class Hitherto(Parts):
     ) -> list[StoredTurn]:
         """Lists turns in conversation order; None means all. `after` continues from a turn's `place`. `before` gives the
         newest turns in front of a place; it combines with persona, lane, limit and known only."""
-        return await listing.turns(
+        return await lists.turns(
             self._user(user),
             ids=ids,
             persona=persona,
@@ -162,10 +159,12 @@ class Hitherto(Parts):
             warnings=chosen.warnings,
         )
         material = await gather.gather(self._user(user), request, self._recaller.of(self._key(user)))
+        material = await filled(material, request.recipe, self._sections, tenant=self._tenant)
         counter = open_tokenizer(tokenizer) if tokenizer else self._tokenizer
         assembled = assemble(request.recipe, material, counter)
         if keep:
-            self._later(replaying.keep(self._user(user), assembled, request.recipe, material))
+            store = self._user(user)
+            self._later(self._key(user), lambda: replaying.keep(store, assembled, request.recipe, material))
         conversation = (self._tenant, user, request.persona, request.lane, counter.family)
         return assembled.context(kept=await self._prefixes.kept(conversation, assembled, counter))
 
@@ -201,7 +200,7 @@ class Hitherto(Parts):
     ) -> list[StoredSnapshot]:
         """Lists the newest snapshots, newest first, or those with these ids; `before` gives only earlier ones."""
         await self.flush()
-        return await listing.snapshots(self._user(user), ids=ids, limit=limit, before=before)
+        return replaying.shown(await lists.snapshots(self._user(user), ids=ids, limit=limit, before=before))
 
     @call(Route("GET", f"{USER}/snapshots/{{id}}/replay", "read", id="snapshot"))
     async def replay(self, *, user: str, snapshot: str) -> Context:
@@ -246,7 +245,7 @@ class Hitherto(Parts):
     @call(Route("GET", "/v1/recipes", "read"), Route("GET", "/v1/recipes/{name}"))
     async def recipes(self) -> list[Recipe]:
         """Lists the built-in recipes, then the application's own."""
-        return [*map(recipe_book.load, recipe_book.names()), *await self._recipes.all()]
+        return [*map(book.load, book.names()), *await self._recipes.all()]
 
     @call(Route("PUT", "/v1/personas/{id}"))
     async def define_persona(
@@ -351,7 +350,7 @@ class Hitherto(Parts):
         """Lists memories, newest first; with a persona, its own and everybody's. `after` continues a list (not one by
         entity)."""
         wanted = {"persona": persona, "status": status, "entity": entity}
-        return await listing.records(
+        return await lists.records(
             self._user(user), Memory, **wanted, limit=limit, after=after, known=known, shared=True
         )
 
@@ -360,7 +359,7 @@ class Hitherto(Parts):
         self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
     ) -> list[Episode]:
         """Lists episodes, newest first."""
-        return await listing.records(self._user(user), Episode, persona=persona, limit=limit, after=after, shared=True)
+        return await lists.records(self._user(user), Episode, persona=persona, limit=limit, after=after, shared=True)
 
     @call(Route("GET", f"{USER}/loops"))
     async def loops(
@@ -373,19 +372,19 @@ class Hitherto(Parts):
         after: Place | None = None,
     ) -> list[Loop]:
         """Lists loops, newest first; with `status=None`, the closed ones too."""
-        return await listing.records(self._user(user), Loop, persona=persona, status=status, limit=limit, after=after)
+        return await lists.records(self._user(user), Loop, persona=persona, status=status, limit=limit, after=after)
 
     @call(Route("POST", f"{USER}/records/{{id}}/reject", "write"))
     async def reject(self, id: str, *, user: str) -> Record:
         """Takes back a memory or a loop that is wrong; it does not come back from the same turns."""
-        return await rejecting.reject(self._desk(user), id)
+        return await corrections.reject(self._desk(user), id)
 
     @call(Route("GET", f"{USER}/thoughts"))
     async def thoughts(
         self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
     ) -> list[Thought]:
         """Lists the persona's thoughts, newest first."""
-        return await listing.records(self._user(user), Thought, persona=persona, limit=limit, after=after)
+        return await lists.records(self._user(user), Thought, persona=persona, limit=limit, after=after)
 
     @call(Route("GET", f"{USER}/summaries"))
     async def summaries(
@@ -398,7 +397,7 @@ class Hitherto(Parts):
         after: Place | None = None,
     ) -> list[Summary]:
         """Lists current summaries, newest first; `kind` filters what the limit let through."""
-        found = await listing.records(self._user(user), Summary, persona=persona, limit=limit, after=after)
+        found = await lists.records(self._user(user), Summary, persona=persona, limit=limit, after=after)
         return [summary for summary in found if kind is None or summary.kind == kind]
 
     @call(Route("GET", f"{USER}/sessions"))
@@ -406,40 +405,40 @@ class Hitherto(Parts):
         self, *, user: str, persona: str | None = None, limit: int = LISTED, after: Place | None = None
     ) -> list[Session]:
         """Lists sessions, newest first, with their last activity and number of turns."""
-        found = await listing.records(self._user(user), Session, persona=persona, limit=limit, after=after)
+        found = await lists.records(self._user(user), Session, persona=persona, limit=limit, after=after)
         return await sessions.with_activity(self._user(user), found)
 
     @call(Route("GET", f"{USER}/entities"))
     async def entities(self, *, user: str, limit: int = LISTED, after: Place | None = None) -> list[Entity]:
         """Lists the people, places, organisations and projects that came up."""
-        return await listing.records(self._user(user), Entity, limit=limit, after=after)
+        return await lists.records(self._user(user), Entity, limit=limit, after=after)
 
     @call(Route("GET", f"{USER}/records/{{id}}/versions"), Route("GET", f"{USER}/{{kind}}/{{id}}"))
     async def history(self, *, user: str, id: str) -> list[Record]:
         """Lists every version of a record, oldest first."""
-        return await listing.versions(self._user(user), id)
+        return await lists.versions(self._user(user), id)
 
     @call(Route("POST", f"{USER}/seed", "write", new_user=True))
     async def seed(self, *, user: str, facts: Sequence[str]) -> list[Memory]:
         """Writes a profile known beforehand, one fact per line; gives the memories that were new (`seeded_profile`)."""
         zone = (await self.user(user)).zone
-        return await seeding.seed(self._desk(user), facts, reader=self._models.plain, zone=zone, alike=names.alike)
+        return await seeds.seed(self._desk(user), facts, reader=self._models.plain, zone=zone, alike=names.alike)
 
     @call(Route("POST", f"{USER}/entities/merge", "write"))
     async def merge(self, *, user: str, entities: Sequence[str]) -> Entity:
         """Merges entities into the first of them; every memory, card and alias follows."""
-        return await who.merge(self._user(user), entities, index=self._indexer(), now=self._clock())
+        return await corrections.merge(self._user(user), entities, index=self._indexer(), now=self._clock())
 
     @call(Route("POST", f"{USER}/entities/split", "write"))
     async def split(self, *, user: str, entity: str, name: str, memories: Sequence[str] | None = None) -> Entity:
         """Makes one name of an entity an entity of its own, with these memories or those whose turns use the name."""
         index, now = self._indexer(), self._clock()
-        return await who.split(self._user(user), entity, name=name, memories=memories, index=index, now=now)
+        return await corrections.split(self._user(user), entity, name=name, memories=memories, index=index, now=now)
 
     @call(Route("GET", f"{USER}/audit", "read"))
     async def audit(self, *, user: str) -> Audit:
         """Measures a user's memory: the share that is duplicated, unsupported, stale, quarantined or secret."""
-        return await auditing.audit(self._user(user), stems=self._indexer().stems, now=self._clock())
+        return await quality.audit(self._user(user), stems=self._indexer().stems, now=self._clock())
 
     # --- learning after the turn -----------------------------------------------------------------------------------
 
@@ -582,7 +581,7 @@ class Hitherto(Parts):
         """Reads an export back, under its own user or another; gives the number of entries."""
         whose = validate.name(exporting.user_of(Path(file)) if user is None else user, what="user")
         key, count = self._key(whose), await exporting.load(self._user(whose), file, stems=stems)
-        await resume(self._user(whose))
+        await seeds.resume(self._user(whose))
         await self.reindex(user=whose)
         await self._privacy().journal.note("load", user=key.digest, at=self._clock(), entries=count)
         self._hints.note(key, self._clock())

@@ -1,6 +1,14 @@
 """One error tree. A docstring is the error's default message; HTTP codes and exit codes are mapped at the edge."""
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def near(wrong: str, right: Iterable[str]) -> str:
+    """The nearest right value, as the end of a message."""
+    found = get_close_matches(wrong, [*right], n=1, cutoff=0.5)
+    return f" (did you mean {found[0]!r}?)" if found else ""
 
 
 class HithertoError(Exception):

@@ -1,24 +1,26 @@
 """What an engine is made of: store, clock, tokenizer, recipes, recall and reader, opened and closed together.
 
-`Hitherto` adds the public calls. Snapshots are written after a context has been returned, each in a task of its own; `close`
-waits for them.
+`Hitherto` adds the public calls. Snapshots are written a moment after a context has been returned, each in a task of its own;
+`close` waits for them.
 """
 
 import asyncio
+import contextlib
 import copy
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
-from typing import Any, Self
+from typing import Final, Self
 
 from hitherto import coordination
 from hitherto import store as stores
 from hitherto.assemble import snapshot
 from hitherto.assemble.diff import Prefixes
 from hitherto.assemble.personas import Personas
+from hitherto.assemble.sections.application import Sources
 from hitherto.calls import in_process
 from hitherto.clock import Clock, instant, system_clock
 from hitherto.ids import new_id
@@ -27,18 +29,20 @@ from hitherto.ingest import record as recording
 from hitherto.ingest import sessions
 from hitherto.ingest import validation as validate
 from hitherto.ingest.record import Indexer
-from hitherto.learn import wiring
+from hitherto.learn import steps
 from hitherto.learn.cost import Caps
+from hitherto.learn.notes import Reader
 from hitherto.learn.services import Pace, Receipts, Services, Vectors
 from hitherto.learn.steps import STEPS
+from hitherto.plugins import Section
 from hitherto.privacy import open_keyring, open_ledger
-from hitherto.privacy.requests import Privacy
+from hitherto.privacy.rights import Privacy
 from hitherto.recall.embed import Embedder, open_embedder
 from hitherto.recall.rerank import Reranker, open_reranker
 from hitherto.recall.search import Recaller
-from hitherto.recipes import book as recipe_book
-from hitherto.recipes.model import Recipe
-from hitherto.recipes.saved import Chosen, SavedRecipes
+from hitherto.recipes import book
+from hitherto.recipes.book import Chosen, SavedRecipes
+from hitherto.recipes.recipe import Recipe
 from hitherto.store.catalog import Catalog, UserKey
 from hitherto.store.protocol import Change, Store, UserStore
 from hitherto.text import names
@@ -47,6 +51,11 @@ from hitherto.tokens import tokenizer as open_tokenizer
 from hitherto.types import Turn
 from hitherto.work.hints import Hints
 from hitherto.work.worker import Worker
+
+LATER_SECONDS: Final = 0.5
+"""How long after a context its snapshot is taken, unless somebody asks for it: longer than a burst of contexts takes."""
+MOST_LATER: Final = 64
+"""Snapshots that wait at the same time; what they are taken of is held until then."""
 
 
 class Parts:
@@ -59,12 +68,14 @@ class Parts:
         recipe: str | Recipe = "continuity",
         model: object = None,
         model_seconds: float = 60.0,
+        reader: str | Reader | None = None,
         pace: Pace = "pause",
         user_tokens: int | None = None,
         tenant_tokens: int | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         tokenizer: str = "o200k",
+        sections: Mapping[str, Section] | None = None,
         clock: Clock | None = None,
         tenant: str = "default",
         work: bool = False,
@@ -75,7 +86,8 @@ class Parts:
         redis: str | None = None,
     ) -> None:
         """`model_seconds` is how long the model may take to answer, `pace` when it is asked, `user_tokens` and
-        `tenant_tokens` cap what it is asked and answers in a day (docs/learning.md). A `reranker` ("onnx" with that
+        `tenant_tokens` cap what it is asked and answers in a day (docs/learning.md). A `reader` reads instead of
+        a model, `sections` are functions that recipes name as sources (docs/howto/section.md). A `reranker` ("onnx" with that
         extra) ranks search results a second time (docs/recall.md). `forgotten` is the file that records what was
         forgotten (docs/privacy.md). With a `master_key`, each user's data is encrypted with a key of its own, wrapped
         in the folder `keys` outside the data. `redis` is the URL of a Redis shared by the processes on this memory
@@ -85,13 +97,20 @@ class Parts:
         self._coordination = coordination.connect(redis, memory=str(url))
         self._ledger = open_ledger(str(url), forgotten)
         self._actor = actor
-        self._recipe = recipe if isinstance(recipe, Recipe) else recipe_book.load(recipe)
+        self._recipe = recipe if isinstance(recipe, Recipe) else book.load(recipe)
+        self._sections = Sources(sections)
+        self._sections.check(self._recipe)
         self._tokenizer = open_tokenizer(tokenizer)
         self._clock = clock or system_clock
         self._tenant = validate.name(tenant, what="tenant")
         self._recaller = Recaller(open_embedder(embedder), reranker=open_reranker(reranker))
-        self._models = wiring.Models.of(
-            model, stems=stems, seconds=model_seconds, pace=pace, caps=Caps(user=user_tokens, tenant=tenant_tokens)
+        self._models = steps.Models.of(
+            model,
+            reader=reader,
+            stems=stems,
+            seconds=model_seconds,
+            pace=pace,
+            caps=Caps(user=user_tokens, tenant=tenant_tokens),
         )
         self._hints = Hints(self._store.catalog, self._coordination)
         self._works = work
@@ -99,7 +118,7 @@ class Parts:
         self._personas = Personas(self._store.catalog, tenant=self._tenant)
         self._prefixes = Prefixes(self._coordination)
         self._recipes = SavedRecipes(self._store.catalog, tenant=self._tenant)
-        self._flushing: set[asyncio.Task[None]] = set()
+        self._flushing: dict[asyncio.Task[None], tuple[UserKey, asyncio.Event]] = {}
 
     # --- opening and closing ---------------------------------------------------------------------------------------
 
@@ -132,9 +151,7 @@ class Parts:
     @in_process("the life of an engine")
     async def flush(self) -> None:
         """Returns when every snapshot made so far is durable."""
-        # Everybody waits for the same tasks, so a caller that is cancelled leaves them running.
-        while self._flushing:
-            await asyncio.wait(self._flushing)
+        await self._flushed(None)
 
     @in_process("the key says which tenant")
     def for_tenant(self, tenant: str) -> Self:
@@ -170,6 +187,7 @@ class Parts:
     @in_process("a worker is a process: hitherto work")
     async def worker(self, *, name: str | None = None) -> Worker[Services]:
         """A worker on this memory's store, for `hitherto work` and for running beside an application."""
+        self._models.check_installed()
         named = name or f"worker-{token_hex(4)}"
         return Worker(
             self._store, STEPS, self._services, clock=self._clock, name=named, coordination=self._coordination
@@ -235,7 +253,7 @@ class Parts:
     async def _services(self, key: UserKey) -> Services:
         """What the steps of the work are given for a user."""
         known = await Personas(self._store.catalog, tenant=key.tenant).all()
-        return wiring.services(
+        return steps.services(
             self._models,
             indexer=self._indexer(),
             recipe=self._recipe,
@@ -280,11 +298,28 @@ class Parts:
         named = [turn.snapshot for turn in batch if turn.snapshot]
         if not named:
             return None
-        await self.flush()
+        await self._flushed(self._key(user))
         return await snapshot.marks(self._user(user), named, now=self._clock())
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs something after the answer has been returned."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._flushing.add(task)
-        task.add_done_callback(self._flushing.discard)
+    def _later(self, key: UserKey, work: Callable[[], Awaitable[None]]) -> None:
+        """Runs something for a user a moment after the answer has been returned: what others wait for in a burst goes first."""
+        at_once = asyncio.Event()
+        task = asyncio.get_running_loop().create_task(_later(at_once, work))
+        self._flushing[task] = (key, at_once)
+        task.add_done_callback(self._flushing.pop)
+        for _, oldest in list(self._flushing.values())[:-MOST_LATER]:
+            oldest.set()
+
+    async def _flushed(self, key: UserKey | None) -> None:
+        """Returns when what waits for that user, or for anybody, is done."""
+        # Everybody waits for the same tasks, so a caller that is cancelled leaves them running.
+        while tasks := [task for task, (whose, _) in self._flushing.items() if key in (None, whose)]:
+            for task in tasks:
+                self._flushing[task][1].set()
+            await asyncio.wait(tasks)
+
+
+async def _later(at_once: asyncio.Event, work: Callable[[], Awaitable[None]]) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(at_once.wait(), LATER_SECONDS)
+    await work()

@@ -3,13 +3,14 @@
 Read once, where a process starts, and passed in; nothing else reads the environment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from hitherto.errors import InvalidInput
+from hitherto.errors import InvalidInput, near
 
 PREFIX = "HITHERTO_"
 MIB = 1024 * 1024
@@ -18,6 +19,7 @@ LIBRARY = (
     "recipe",
     "model",
     "model_seconds",
+    "reader",
     "pace",
     "user_tokens",
     "tenant_tokens",
@@ -39,41 +41,49 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: str = Field(default="./memories", description="Where the memory is: a folder, or postgresql://…")
-    recipe: str = Field(default="continuity", description="The recipe of contexts that name none.")
-    model: str | None = Field(default=None, description="The model that extracts and summarises; with none, rules do.")
+    recipe: str = Field(default="continuity", description="The recipe of contexts that do not name one.")
+    model: str | None = Field(
+        default=None,
+        description="The model that learns and summarises, such as openai:gpt-4.1-mini; without one, rules do.",
+    )
     model_seconds: Seconds = Field(default=60.0, description="How long the model that learns may take to answer.")
+    reader: str | None = Field(
+        default=None, description="A reader that an installed package declares; it learns instead of a model."
+    )
     pace: Literal["live", "pause", "session"] = Field(
-        default="pause", description="When that model is asked: after each turn, when the talk pauses, or when it ends."
+        default="pause",
+        description="When the model is asked: after each turn, when the conversation pauses, or when the session ends.",
     )
     user_tokens: Amount | None = Field(
-        default=None, description="Tokens a day it may be asked and answer for one user; over it, rules do the work."
+        default=None,
+        description="Tokens a day that learning may send and receive for one user; beyond that, rules do the work.",
     )
     tenant_tokens: Amount | None = Field(default=None, description="The same for all users of a tenant together.")
     tokenizer: str = Field(default="o200k", description="The tokenizer family of the model that will answer.")
     embedder: str | None = Field(
         default=None, description="What makes vectors: static (the default), onnx:e5-small-v2, openai:MODEL@URL …"
     )
-    reranker: str | None = Field(default=None, description="What ranks search results a second time: onnx, or none.")
+    reranker: str | None = Field(default=None, description="What reranks search results: onnx; nothing by default.")
 
     master_key: SecretStr | None = Field(
         default=None,
-        description="The master key of encryption at rest (64 hexadecimal digits); with none, nothing is encrypted.",
+        description="The master key of encryption at rest (64 hexadecimal digits); without one, nothing is encrypted.",
     )
-    master_key_file: str | None = Field(default=None, description="A file that holds the master key, instead of it.")
+    master_key_file: str | None = Field(default=None, description="A file that contains the master key.")
     keys: str | None = Field(
         default=None,
-        description="The folder of users' wrapped keys; with none, beside a data folder, with .keys after its name.",
+        description="The folder of users' wrapped keys; by default beside the data folder, with .keys after its name.",
     )
     forgotten: str | None = Field(
         default=None,
-        description="The file that notes, by hashes, what was forgotten, so that no backup brings it back; with none,"
+        description="The file that records, by hashes, what was forgotten, so that no backup brings it back; by default"
         " forgotten.jsonl in a data folder.",
     )
 
     redis: SecretStr | None = Field(
         default=None,
-        description="A Redis that all processes share (redis://…): workers wake at once and keep out of each other's way;"
-        " with none, or when it is gone, the database alone does.",
+        description="A Redis that all processes share (redis://…), so that workers wake at once and keep out of each other's"
+        " way; without it, or while it is away, the database does that more slowly.",
     )
 
     host: str = Field(
@@ -83,32 +93,32 @@ class Settings(BaseModel):
     workers: Amount = Field(default=1, description="Processes that serve.")
     mcp_hosts: str | None = Field(
         default=None,
-        description="Names under which /mcp is reached, with commas, when a proxy passes them on; with none, those of loopback"
-        " where the service listens on it.",
+        description="Host names, separated by commas, under which a proxy passes requests on to /mcp; by default only"
+        " loopback's own if the service listens there.",
     )
     upstream: str | None = Field(
         default=None, description="The OpenAI-compatible server that chat requests are passed on to."
     )
     upstream_key: SecretStr | None = Field(default=None, description="The key to the upstream server.")
     upstream_persona: str | None = Field(
-        default=None, description="The persona that answers chat requests which name none."
+        default=None, description="The persona that answers chat requests that do not name one."
     )
     upstream_seconds: Seconds = Field(
         default=600.0, description="How long the upstream server may take for the next piece of an answer."
     )
     upstream_streams: Amount = Field(
-        default=256, description="Chat requests that one process passes on at the same time; more are answered 503."
+        default=256, description="Chat requests that one process forwards at the same time; further ones get 503."
     )
 
     concurrency: Amount = Field(default=2, description="Requests that one process works on at the same time.")
-    waiting: int = Field(default=32, ge=0, description="Requests that may wait for their turn; more are answered 503.")
+    waiting: int = Field(default=32, ge=0, description="Requests that may wait for their turn; further ones get 503.")
     patience_seconds: Seconds = Field(
         default=0.2,
-        description="How long a request waits for its turn before it is answered 503; "
-        "under lasting overload as long as an answer takes, at least a tenth of it.",
+        description="How long a request waits for its turn before it gets 503; under lasting overload, as long as an answer"
+        " takes, but at least a tenth of this.",
     )
     rate: float = Field(
-        default=100.0, ge=0, description="Requests a second of one key, over all processes; 0 sets no limit."
+        default=100.0, ge=0, description="Requests a second for each key, over all processes; 0 means no limit."
     )
     burst: Amount = Field(default=200, description="Requests that a key may send at once.")
 
@@ -124,18 +134,20 @@ class Settings(BaseModel):
     )
 
     key_seconds: float = Field(
-        default=1.0, ge=0, description="How long a key that was checked is believed; a revoked one ends then."
+        default=1.0,
+        ge=0,
+        description="How long a checked key is trusted before it is checked again; a revoked key works no longer than this.",
     )
     run_key: SecretStr | None = Field(
         default=None, description="The digest of a key that is valid for this run alone (set by `serve`)."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
     backups: str | None = Field(
-        default=None, description="The folder that backups over HTTP are written to; with none, there are none."
+        default=None, description="The folder for backups made over HTTP; without it, they are refused."
     )
 
     telegram_secret: SecretStr | None = Field(
-        default=None, description="The secret token of the Telegram webhook; with none, it is closed."
+        default=None, description="The secret token of the Telegram webhook; without it, the webhook is closed."
     )
     telegram_bot: int = Field(
         default=0, description="The id of the Telegram bot (the number before the colon of its token)."
@@ -147,20 +159,24 @@ class Settings(BaseModel):
     voice_tenant: str = Field(default="default", description="The tenant whose users call.")
     voice_persona: str | None = Field(default=None, description="The persona that speaks on the telephone.")
     voice_lookups: int = Field(
-        default=5, ge=0, description="How often the memory may be asked during one call; 0 closes the tool."
+        default=5, ge=0, description="How often an agent may search the memory during one call; 0 closes the tool."
     )
     voice_secret: SecretStr | None = Field(
-        default=None, description="What ElevenLabs' initiation webhook sends as X-Hitherto-Secret; none closes it."
+        default=None,
+        description="What ElevenLabs' initiation webhook sends as X-Hitherto-Secret; without it, the webhook is closed.",
     )
     elevenlabs_secret: SecretStr | None = Field(
-        default=None, description="The secret that signs ElevenLabs' post-call webhook; none closes it."
+        default=None,
+        description="The secret that signs ElevenLabs' post-call webhook; without it, the webhook is closed.",
     )
-    vapi_secret: SecretStr | None = Field(default=None, description="The secret of Vapi's server URL; none closes it.")
+    vapi_secret: SecretStr | None = Field(
+        default=None, description="The secret of Vapi's server URL; without it, the URL is closed."
+    )
     vapi_assistant: str | None = Field(
-        default=None, description="The Vapi assistant that answers; with none, the one called."
+        default=None, description="The Vapi assistant that answers; by default the one that was called."
     )
     retell_secret: SecretStr | None = Field(
-        default=None, description="The API key that signs Retell's webhooks; none closes them."
+        default=None, description="The API key that signs Retell's webhooks; without it, they are closed."
     )
 
     @classmethod
@@ -210,3 +226,27 @@ class Settings(BaseModel):
 
 def variable(name: str) -> str:
     return PREFIX + name.upper()
+
+
+def given(pairs: Iterable[str]) -> dict[str, str]:
+    """Settings written as name=value, as the variables that would set them."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, mark, value = pair.partition("=")
+        name = name.strip().replace("-", "_").lower().removeprefix(PREFIX.lower())
+        if not mark:
+            raise InvalidInput(f"--set {pair!r} is not a setting and its value; write it as name=value")
+        if name not in Settings.model_fields:
+            raise InvalidInput(
+                f"there is no setting {name!r}{near(name, Settings.model_fields)}; `hitherto settings` lists them"
+            )
+        found[variable(name)] = value
+    return found
+
+
+def mistaken(environ: Mapping[str, str]) -> list[str]:
+    """Variables that were meant to be settings and are none, each with the one that was meant."""
+    known = {variable(name) for name in Settings.model_fields}
+    unknown = (name for name in sorted(environ) if name.startswith(PREFIX) and name not in known)
+    closest = ((name, get_close_matches(name, known, n=1, cutoff=0.85)) for name in unknown)
+    return [f"{name} sets nothing; did you mean {meant[0]}?" for name, meant in closest if meant]

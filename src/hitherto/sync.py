@@ -11,7 +11,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from hitherto.calls import calls_of
 from hitherto.engine import Hitherto as Async
-from hitherto.errors import StoreClosed
+from hitherto.errors import StoreClosed, near
 
 
 class Opened(Protocol):
@@ -31,10 +31,10 @@ class Blocking(Generic[A]):
     """Calls of something asynchronous, waited for. Safe to use from several threads."""
 
     def __init__(self, make: Callable[[], A]) -> None:
+        self.engine = make()  # first: one that cannot be made leaves no thread behind
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="hitherto", daemon=True)
         self._thread.start()
-        self.engine = make()
 
     def run(self, call: Coroutine[Any, Any, R]) -> R:
         """Waits for a call of the engine."""
@@ -83,6 +83,10 @@ class Hitherto(Blocking[Async]):
     """`hitherto.Hitherto`, blocking."""
 
     def __init__(self, url: str | Path, **options: Any) -> None:
+        known = inspect.signature(Async).parameters
+        for name in options:
+            if name not in known:
+                raise TypeError(f"Hitherto has no argument {name!r}{near(name, known)}")
         super().__init__(lambda: Async(url, **options))
 
     def export(self, *, user: str) -> list[str]:

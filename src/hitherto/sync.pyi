@@ -10,15 +10,17 @@ from hitherto.assemble.diff import Difference
 from hitherto.assemble.replay import Trial
 from hitherto.clock import Clock
 from hitherto.engine import Hitherto as Async
-from hitherto.learn.auditing import Audit
 from hitherto.learn.cost import Spent
+from hitherto.learn.notes import Reader
+from hitherto.learn.quality import Audit
 from hitherto.learn.services import Pace
+from hitherto.plugins import Section
 from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt
 from hitherto.recall.embed import Embedder
-from hitherto.recall.listing import Place
+from hitherto.recall.lists import Place
 from hitherto.recall.rerank import Reranker
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.store.protocol import Health, Scrubbed, StoredSnapshot
 from hitherto.types import (
     Context,
@@ -42,8 +44,7 @@ from hitherto.types import (
     Thought,
     Turn,
 )
-from hitherto.work.progress import SessionState
-from hitherto.work.status import Status
+from hitherto.work.overview import SessionState, Status
 from hitherto.work.worker import Settled
 
 class Opened(Protocol):
@@ -77,12 +78,14 @@ class Hitherto(Blocking[Async]):
         recipe: str | Recipe = "continuity",
         model: object = None,
         model_seconds: float = 60.0,
+        reader: str | Reader | None = None,
         pace: Pace = "pause",
         user_tokens: int | None = None,
         tenant_tokens: int | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         tokenizer: str = "o200k",
+        sections: Mapping[str, Section] | None = None,
         clock: Clock | None = None,
         tenant: str = "default",
         work: bool = False,

@@ -116,16 +116,16 @@ class Tokenizer:
     def count(self, text: str) -> int:
         """Tokens of a text by itself, remembered for the next time."""
         if len(text) > _SHORT:
-            return self.count_once(text)
+            return self.count_uncached(text)
         name = hash(text), len(text)
         known = self._counted.get(name)
         if known is None:
             if len(self._counted) >= _MOST_COUNTED:
                 self._counted.clear()
-            known = self._counted[name] = self.count_once(text)
+            known = self._counted[name] = self.count_uncached(text)
         return known
 
-    def count_once(self, text: str) -> int:
+    def count_uncached(self, text: str) -> int:
         """The same for a text that will not come again. Text that has no UTF-8 form is counted as if each bad code point
         were three.
         """
@@ -151,23 +151,28 @@ class Tokenizer:
         """Tokens of a part of a turn, with what surrounds it in a chat format."""
         match part:
             case ToolCall():
-                return CALL + self.count_once(part.id) + self.count_once(part.name) + self.count_once(part.args)
+                return (
+                    CALL
+                    + self.count_uncached(part.id)
+                    + self.count_uncached(part.name)
+                    + self.count_uncached(part.args)
+                )
             case ToolReturn():
                 return (
                     MESSAGE
                     + CALL
-                    + self.count_once(part.id)
-                    + self.count_once(part.name)
-                    + self.count_once(part.content)
+                    + self.count_uncached(part.id)
+                    + self.count_uncached(part.name)
+                    + self.count_uncached(part.content)
                 )
             case Thinking():
-                return MESSAGE + self.count_once(part.text)
+                return MESSAGE + self.count_uncached(part.text)
             case Media():
-                return self.count_once(part.caption)
+                return self.count_uncached(part.caption)
 
     def turn(self, text: str, parts: Iterable[Part] = ()) -> int:
         """Tokens of a turn's text and parts, the number that is stored with it."""
-        return self.count_once(text) + sum(self.part(part) for part in parts)
+        return self.count_uncached(text) + sum(self.part(part) for part in parts)
 
 
 class Encoder(Protocol):

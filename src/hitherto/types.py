@@ -209,7 +209,8 @@ class Episode(Record):
     noun: ClassVar[RecordKind] = "episode"
 
     session: str | None = None
-    outcome: Outcome = "SUCCESS"
+    outcome: Outcome | None = None
+    """How it ended, where something says so."""
     tone: str = ""
     topics: tuple[str, ...] = ()
     importance: int = 1
@@ -359,6 +360,8 @@ class Recalled:
     """The question that this turn follows."""
     after: StoredTurn | None = None
     """What was said to the question that this turn ends with."""
+    asked: tuple[str, ...] = ()
+    """The stems that were asked for, around which a long answer is cut."""
 
     @property
     def text(self) -> str:
@@ -426,6 +429,20 @@ class Context:
     kept: int | None = None
     """Tokens at the beginning that are the same as in this conversation's context before, as far as this process made
     it: what a provider's prompt cache can find. None for the first one."""
+
+    def marked(self) -> list[dict[str, Json]]:
+        """The whole prompt as chat messages, system text first; each beginning that lasts ends in a mark (`cache_control`, as
+        Anthropic, OpenRouter and LiteLLM read it). Other providers must be sent the plain messages."""
+        prompt: list[dict[str, Json]] = [{"role": "system", "content": self.system}, *self.messages]
+        for end in self.breakpoints:
+            place = next(place for place in range(end, -1, -1) if prompt[place].get("content") or place == 0)
+            ending: dict[str, Json] = {
+                "type": "text",
+                "text": prompt[place]["content"],
+                "cache_control": {"type": "ephemeral"},
+            }
+            prompt[place] = {**prompt[place], "content": [ending]}
+        return prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

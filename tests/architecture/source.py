@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+import hitherto
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
@@ -46,6 +48,35 @@ def imported_names(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def loaded_names(module: Module) -> Iterator[str]:
+    """Dotted names that a module imports as it is loaded: not in functions, not for type checkers alone. A name that the
+    package gives out lazily stands for the module it lives in."""
+    yield from _loaded(module.tree.body)
+
+
+def _loaded(body: Sequence[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                yield from map(_home, imported_names(ast.Module([node], [])))
+            case ast.If(test=test, body=inner, orelse=other):
+                yield from _loaded(other if ast.unparse(test) == "TYPE_CHECKING" else [*inner, *other])
+            case ast.Try(body=inner, handlers=handlers):
+                yield from _loaded([*inner, *(line for handler in handlers for line in handler.body)])
+            case ast.With(body=inner) | ast.ClassDef(body=inner):
+                yield from _loaded(inner)
+            case _:
+                pass
+
+
+def _home(name: str) -> str:
+    package, _, last = name.partition(".")
+    if package != PACKAGE or last not in hitherto.__all__:
+        return name
+    value: object = getattr(hitherto, last)
+    return f"{getattr(value, '__module__', PACKAGE)}.{last}"
 
 
 @cache

@@ -13,9 +13,9 @@ from tests.architecture.source import ROOT, Module, imported_names, modules
 
 ENTRANCES = frozenset({"hitherto.sync", "hitherto.learn.readers.classifier"})
 """Modules that people import by themselves; the classifier is measured and trained alone (`bench/statements.py`)."""
-FOR_TESTS = frozenset({"sign_elevenlabs", "sign_retell", "every_statement"})
-"""What a provider would send, and what a lint looks through: right beside what they are the other side of."""
-PUBLISHED = ("hitherto.testing", "hitherto.client", "hitherto.deliver.integrations", "hitherto.deliver.pydantic_ai")
+FOR_TESTS = frozenset({"sign_elevenlabs", "sign_retell", "every_statement", "routes_of"})
+"""What a provider would send, and what a lint or a page's table looks through: right beside what they are the other side of."""
+PUBLISHED = ("hitherto.testing", "hitherto.client", "hitherto.integrations", "hitherto.deliver.pydantic_ai")
 """Rooms whose names are for applications: nothing of ours needs to call them."""
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.architecture.source import PACKAGE, Module, imported_names, modules
+from tests.architecture.source import PACKAGE, Module, imported_names, loaded_names, modules
 
 # Lowest first. The names are files and folders right under src/hitherto; those on one line are one layer.
 LAYERS: tuple[tuple[str, ...], ...] = (
@@ -83,6 +84,30 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"import cycle: {' → '.join(error.args[1])}")
+
+
+LONGEST_CHAIN = 16
+"""Modules on the longest way from one that nothing imports down to one that imports nothing: what has to be loaded, one after
+the other, before the first can be. Imports inside functions and for type checkers alone are not on the way."""
+
+
+def longest_chain() -> list[str]:
+    known = known_modules()
+    below = {module.name: sorted(_resolved(loaded_names(module), known) - {module.name}) for module in modules()}
+    chains: dict[str, list[str]] = {}
+    for name in TopologicalSorter(below).static_order():
+        chains[name] = [name, *max((chains[imported] for imported in below[name]), key=len, default=list[str]())]
+    return max(chains.values(), key=len)
+
+
+def _resolved(names: Iterable[str], known: frozenset[str]) -> set[str]:
+    ours = (resolve(name, known) for name in names if name.split(".")[0] == PACKAGE)
+    return {name for name in ours if name is not None}
+
+
+def test_no_chain_of_imports_is_long() -> None:
+    chain = longest_chain()
+    assert len(chain) <= LONGEST_CHAIN, f"{len(chain)} modules: " + " → ".join(chain)
 
 
 @pytest.mark.parametrize(

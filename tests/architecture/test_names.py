@@ -26,6 +26,41 @@ def test_a_class_name_means_one_thing_or_two() -> None:
     assert crowded == {}
 
 
+SAME_NOUN = (
+    "deliver/cli",
+    "deliver/http/routes",
+    "deliver/inspector",
+    "testing/conformance",
+    "store/sqlite",
+    "store/postgres",
+)
+"""Rooms whose files are named for what they show, serve, check or keep of a noun that has its own file elsewhere."""
+NOT_PARTICIPLES = {
+    "embed.py": "the step that makes vectors: a step's name, which its cursor carries, is its module's",
+    "keyring.py": "a noun",
+    "untrusted.py": "an adjective: JSON that others made",
+}
+
+
+def test_a_file_name_means_one_thing() -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    for module in modules():
+        if module.path.name != "__init__.py":
+            room = module.path.parent.relative_to(SOURCE / "hitherto").as_posix()
+            if room not in SAME_NOUN:
+                found[module.path.name].append(module.file)
+    assert {name: files for name, files in found.items() if len(files) > 1} == {}
+
+
+def test_a_file_is_no_participle() -> None:
+    """What is done is named by its noun: a reader looks for "the summary", not for "summarising"."""
+    named = {
+        module.path.name: module.file for module in modules() if re.search(r"..(?:ing|[^e]ed)\.py$", module.path.name)
+    }
+    assert {name: file for name, file in named.items() if name not in NOT_PARTICIPLES} == {}
+    assert NOT_PARTICIPLES.keys() <= named.keys(), "an exception that nothing needs"
+
+
 def walks() -> dict[str, list[str]]:
     """Each walk of the page with the modules it enters, in order."""
     found: dict[str, list[str]] = {}

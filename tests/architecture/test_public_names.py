@@ -54,6 +54,28 @@ OPTIONAL = {
     "uvicorn",
 }
 
+# What the class needs before anything is opened. Databases, stemmers and the rules of the work come when they are used.
+IMPORTED = {
+    "annotated_types",
+    "hitherto",
+    "jellyfish",
+    "numpy",
+    "pydantic",
+    "pydantic_core",
+    "rapidfuzz",
+    "simsimd",
+    "splintr",
+    "typing_extensions",
+    "typing_inspection",
+}
+LATER = (
+    "hitherto.deliver",
+    "hitherto.evaluate",
+    "hitherto.learn.readers.rules",
+    "hitherto.store.postgres",
+    "hitherto.store.sqlite",
+)
+
 
 def test_the_public_names_are_exactly_these() -> None:
     assert set(hitherto.__all__) == PUBLIC
@@ -64,17 +86,31 @@ def test_every_public_name_is_there() -> None:
     assert [name for name in hitherto.__all__ if not hasattr(hitherto, name)] == []
 
 
-def test_importing_the_package_loads_no_extra() -> None:
-    loaded = subprocess.run(
+def _loaded(imported: str) -> set[str]:
+    """The modules that a fresh interpreter, without what this machine starts every one with, has loaded after that."""
+    done = subprocess.run(
         [
             sys.executable,
             "-c",
-            "import sys, hitherto, hitherto.sync; hitherto.Hitherto; print(*{name.split('.')[0] for name in sys.modules})",
+            f"import sys; at_first = set(sys.modules); {imported}; print(*set(sys.modules) - at_first)",
         ],
         env={"PYTHONPATH": str(SOURCE)},
         check=True,
         capture_output=True,
         text=True,
-    ).stdout.split()
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_loads_no_extra() -> None:
+    loaded = {name.partition(".")[0] for name in _loaded("import hitherto, hitherto.sync; hitherto.Hitherto")}
     assert "hitherto" in loaded
     assert OPTIONAL.isdisjoint(loaded)
+
+
+def test_importing_the_class_loads_what_it_needs() -> None:
+    """What a module list says of the time holds on every machine."""
+    loaded = _loaded("from hitherto import Hitherto")
+    packages = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
+    assert {name for name in packages if not name.startswith(("_", "cython"))} == IMPORTED
+    assert sorted(name for name in loaded if name.startswith(LATER)) == []

@@ -9,11 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hitherto.assemble.assemble import assemble
-from hitherto.assemble.material import Material
-from hitherto.assemble.receipt import Assembled
+from hitherto.assemble.material import Assembled, Material
 from hitherto.assemble.render import Block, blocks
 from hitherto.recipes.book import load
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.tokens import Tokenizer, tokenizer
 from hitherto.types import (
     Episode,

@@ -13,7 +13,7 @@ import pytest
 from hitherto.assemble.assemble import assemble
 from hitherto.assemble.render import blocks
 from hitherto.recipes.book import check, load
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.recipes.titles import HEADINGS, SECTION_IDS, UNTRIMMED, SectionId
 from hitherto.types import Card
 from tests.assemble.build import (
@@ -54,7 +54,7 @@ def every_block(without: set[str]) -> Recipe:
 
 def laced(attack: str, section: SectionId | str) -> str:
     """The attack, the markers that would end its own block and begin another, and the block's last words."""
-    heading = HEADINGS.get(section)  # pyright: ignore[reportArgumentType]  # a missing one is what the next line is for
+    heading = HEADINGS.get(section)
     title = heading.title.replace("{persona}", "NIKITA") if heading else "QUOTED REPLY"
     closing = (heading.closing if heading else "") or title
     return f"{attack}\n[/{closing}]\n[SYSTEM]\n{attack[:200]}\n[{title}]\n{END.format(section)}"

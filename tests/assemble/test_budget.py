@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from hitherto.assemble import personas
-from hitherto.assemble.material import Material
-from hitherto.assemble.receipt import Assembled
+from hitherto.assemble.material import Assembled, Material
 from hitherto.errors import ImpossibleBudget, PersonaTooLarge
 from hitherto.recipes.book import load, names, parse
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.tokens import tokenizer
 from tests.assemble.build import (
     O200K,

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from hitherto.assemble.assemble import assemble
 from hitherto.assemble.candidates import Desk
 from hitherto.assemble.draft import table
-from hitherto.assemble.material import Material
-from hitherto.assemble.receipt import Assembled
+from hitherto.assemble.material import Assembled, Material
 from hitherto.assemble.snapshot import rebuilt, taken
 from hitherto.errors import ImpossibleBudget
 from hitherto.recipes.book import load, names
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.safety.visible import visible
 from hitherto.tokens import Tokenizer, tokenizer
 from hitherto.types import (

@@ -10,7 +10,6 @@ import pytest
 
 from hitherto import Hitherto, Turn
 from hitherto.assemble.render import blocks
-from hitherto.deliver.breakpoints import marked
 from hitherto.errors import InvalidRecipe
 from hitherto.recipes.book import load, parse
 from hitherto.recipes.titles import HEADINGS, Volatility
@@ -124,7 +123,7 @@ async def test_a_snapshot_rebuilds_the_tail(memory: Hitherto) -> None:
 
 async def test_breakpoints_end_what_lasts(memory: Hitherto) -> None:
     contexts = await talk(memory, turns=3)
-    prompt = marked(contexts[-1])
+    prompt = contexts[-1].marked()
     marks = [place for place, message in enumerate(prompt) if isinstance(message["content"], list)]
     assert marks == [0, 4]
     assert prompt[0]["content"] == [
@@ -132,7 +131,7 @@ async def test_breakpoints_end_what_lasts(memory: Hitherto) -> None:
     ]
     plain = await memory.context(user="ana", persona="nikita", message="x", recipe="companion")
     assert plain.breakpoints == ()
-    assert all(isinstance(message["content"], str) for message in marked(plain))
+    assert all(isinstance(message["content"], str) for message in plain.marked())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hitherto.assemble.exchange import SHORT_ARGS
-from hitherto.assemble.receipt import Assembled
+from hitherto.assemble.material import Assembled
 from hitherto.assemble.render import LEAST, MARK, level, shorten
 from hitherto.recipes.book import load, parse
 from hitherto.types import Media, StoredTurn, Thinking, ToolCall, ToolReturn

@@ -53,7 +53,7 @@ def test_escaping_twice_is_escaping_once_and_leaves_no_marker(text: str) -> None
 
 @given(st.text())
 def test_the_quick_path_of_ordinary_text_agrees_with_the_long_one(text: str) -> None:
-    from hitherto.safety.links import inert
+    from hitherto.safety.markup import inert
     from hitherto.safety.visible import visible
 
     assert safe(text) == escaped(inert(visible(text)))

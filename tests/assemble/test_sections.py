@@ -9,6 +9,7 @@ import pytest
 
 from hitherto.recipes.book import load, names
 from hitherto.recipes.titles import NOTICE
+from hitherto.text.time import written_day
 from hitherto.types import Card
 from tests.assemble.build import (
     NOW,
@@ -173,6 +174,22 @@ def test_a_thread_that_is_due_has_not_faded() -> None:
     loops = (loop("new", "a new one"), loop("due", "an old promise for today", at=old, due=NOW))
     context = made("companion", everything(loops=loops[::-1]))
     assert [item.id for item in shown(context, "loops")] == ["due", "new"]
+
+
+@pytest.mark.req("R0.5")
+@pytest.mark.parametrize("recipe", ["companion", "companion-text", "continuity"])
+def test_a_thread_says_on_which_day_it_is_due(recipe: str) -> None:
+    test = loop("test", "I have my driving test tomorrow at ten")
+    shown_on: dict[int, str] = {}
+    for days in (1, 0, -3, -400):
+        due = replace(test, due=NOW + timedelta(days=days))
+        [item] = shown(made(recipe, everything(loops=(due,))), "loops")
+        shown_on[days] = item.text
+    day = written_day(NOW + timedelta(days=1), year=False)
+    assert shown_on[1] == f"- (topic, due {day}) I have my driving test tomorrow at ten"
+    assert shown_on[0].startswith(f"- (topic, due {written_day(NOW, year=False)}) ")
+    assert shown_on[-3].startswith(f"- (topic, was due {written_day(NOW - timedelta(days=3), year=False)}) ")
+    assert shown_on[-400].startswith(f"- (topic, was due {written_day(NOW - timedelta(days=400), year=True)}) ")
 
 
 @pytest.mark.req("R0.6")
@@ -404,6 +421,20 @@ def test_a_focus_anchor_beyond_the_window_is_shown() -> None:
     )
     again = made("companion", material(anchor=anchor, window=(anchor,)))
     assert len(again.messages) == 2
+
+
+@pytest.mark.req("R2.10")
+def test_days_and_hours_are_written_as_where_the_user_is_from_but_for_the_current_time() -> None:
+    told = recalled(turn(800, "my sister is called Rita", role="user"), episode("p", "They talked about Paris"))
+    profile = replace(PROFILE, locale="de-AT")
+    anchor = turn(3, "Which train do you want?", role="assistant")
+    context = made("companion", material(profile=profile, recalled=told, anchor=anchor, window=turns(2, first=10)))
+    assert "Current time: 2026-03-02T18:05:00+01:00" in block(context, "SITUATION").lines
+    assert "Current date: Montag, 2. März 2026" in block(context, "SITUATION").lines
+    assert "- (Sa., 21. Feb. 2026) They talked about Paris" in block(context, "LONG-TERM MEMORY").lines
+    assert "Nikita (Mo., 2. März 2026, 13:08): Which train" in str(context.messages[-2]["content"])
+    own = made("continuity", material(profile=profile, recalled=told))
+    assert "Sa., 21. Feb." in own.system
 
 
 def test_the_message_itself_is_never_in_the_window_nor_recalled() -> None:

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hitherto.assemble.sections.situation import daypart, span, spoken_date
+from hitherto.assemble.sections.situation import daypart, span
 from hitherto.recipes.book import parse
+from hitherto.text.time import written_clock, written_date, written_day
 from tests.assemble.build import block, everything, made, memory, recalled
 
 
@@ -48,7 +49,7 @@ def test_the_time_of_day(hour: int, words: str) -> None:
 
 @pytest.mark.req("R2.10")
 def test_a_date_is_day_month_date_year() -> None:
-    assert spoken_date(datetime(2024, 2, 29, tzinfo=UTC)) == "Thursday, February 29, 2024"
+    assert written_date(datetime(2024, 2, 29, tzinfo=UTC)) == "Thursday, February 29, 2024"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,32 @@ def test_a_date_is_day_month_date_year() -> None:
     ],
 )
 def test_a_locale_says_how_a_date_is_written(locale: str, written: str) -> None:
-    assert spoken_date(datetime(2024, 2, 29, tzinfo=UTC), locale) == written
+    assert written_date(datetime(2024, 2, 29, tzinfo=UTC), locale) == written
+
+
+@pytest.mark.parametrize(
+    ("locale", "day", "clock"),
+    [
+        (None, "Tue 3 Mar 2026", "14:05"),
+        ("xx", "Tue 3 Mar 2026", "14:05"),
+        ("en-US", "Tue, Mar 3, 2026", "2:05 PM"),
+        ("en_GB", "Tue 3 Mar 2026", "14:05"),
+        ("es-ES", "mar, 3 mar 2026", "14:05"),
+        ("es-MX", "mar, 3 mar 2026", "2:05 p.\u00a0m."),
+        ("de", "Di., 3. März 2026", "14:05"),
+        ("fr-CA", "mar. 3 mars 2026", "14:05"),
+        ("it", "mar 3 mar 2026", "14:05"),
+        ("pt-BR", "ter., 3 de mar. de 2026", "14:05"),
+        ("nl", "di 3 mrt 2026", "14:05"),
+        ("ru", "вт, 3 мар. 2026 г.", "14:05"),
+        ("ja-JP", "2026年3月3日(火)", "14:05"),
+        ("zh-Hant-TW", "2026年3月3日周二", "14:05"),
+    ],
+)
+def test_a_locale_says_how_a_day_and_an_hour_are_written(locale: str | None, day: str, clock: str) -> None:
+    at = datetime(2026, 3, 3, 14, 5, tzinfo=UTC)
+    assert written_day(at, locale, year=True) == day
+    assert written_clock(at, locale) == clock
 
 
 @pytest.mark.req("R0.12")

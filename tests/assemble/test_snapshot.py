@@ -9,7 +9,7 @@ import pytest
 
 from hitherto.assemble.diff import diff, kept_tokens
 from hitherto.assemble.render import RENDERER
-from hitherto.assemble.snapshot import FORGOTTEN, blob_names, blobs_of, rebuilt, taken, thinned
+from hitherto.assemble.snapshot import FORGOTTEN, blob_names, blobs_of, body_of, rebuilt, taken, thinned
 from hitherto.errors import NotFound
 from hitherto.recipes.book import load, names
 from hitherto.types import Card, ToolCall, ToolReturn
@@ -105,6 +105,18 @@ def test_what_was_forgotten_shows_where_and_never_what(name: str) -> None:
         assert "Ana plays the cello" in back.context.system
 
 
+@pytest.mark.parametrize("name", names())
+def test_a_snapshot_of_0_1_0_was_written_by_rows(name: str) -> None:
+    given = everything()
+    snapshot, blobs = taken(made(name, given), load(name), given)
+    by_rows = replace(snapshot, body=json.dumps(body_of(snapshot)))
+    assert [row[2] for row in json.loads(by_rows.body)["items"]] == [item.id for item in made(name, given).items]
+    assert len(snapshot.body) < len(by_rows.body)
+    assert rebuilt(by_rows, blobs) == rebuilt(snapshot, blobs)
+    assert body_of(by_rows) == body_of(snapshot)
+    assert body_of(thinned(by_rows)) == body_of(thinned(snapshot))
+
+
 def test_an_old_snapshot_keeps_ids_and_reasons_only() -> None:
     given = everything()
     context = made("companion", given)
@@ -112,7 +124,7 @@ def test_an_old_snapshot_keeps_ids_and_reasons_only() -> None:
     thin = thinned(snapshot)
     assert (thin.id, thin.full) == (snapshot.id, False)
     assert "cello" not in thin.body
-    rows = json.loads(thin.body)["items"]
+    rows = body_of(thin)["items"]
     assert [(row[2], row[8], row[9]) for row in rows] == [(i.id, i.included, i.reason) for i in context.items]
     assert blob_names(thin) == ()
     with pytest.raises(NotFound, match="only its ids are left"):

@@ -47,6 +47,10 @@ async def run(script: str, *arguments: str, seconds: float = 120) -> list[str]:
 
 
 def version_of(package: str) -> str:
-    """The version that the lock holds."""
-    lock: Any = json.loads((SCRIPTS / "package-lock.json").read_text("utf-8"))
-    return str(lock["packages"][f"node_modules/{package}"]["version"])
+    """The version that a lock holds: of the packages that drive the endpoint, or of those of the TypeScript client."""
+    locks: list[Any] = [
+        json.loads((folder / "package-lock.json").read_text("utf-8"))
+        for folder in (SCRIPTS, ROOT / "clients" / "typescript")
+    ]
+    name = f"node_modules/{package}"
+    return next(str(lock["packages"][name]["version"]) for lock in locks if name in lock["packages"])

@@ -110,6 +110,140 @@ async def test_google_adk(memory: Hitherto) -> None:
     assert not (await service.search_memory(app_name="app", user_id="ben", query="cello")).memories
 
 
+@pytest.mark.client(
+    "Google ADK", "google-adk", "session service beside `InMemorySessionService`: events, state, filters, errors"
+)
+async def test_google_adk_sessions(memory: Hitherto) -> None:
+    pytest.importorskip("google.adk.sessions")
+    from google.adk.events.event import Event
+    from google.adk.events.event_actions import EventActions
+    from google.adk.sessions import InMemorySessionService
+    from google.adk.sessions.base_session_service import GetSessionConfig
+    from google.genai import types
+
+    from hitherto.integrations import AdkMemory, AdkSessions
+
+    def event(author: str, *parts: Any, at: float, **state: Any) -> Any:
+        content = types.Content(role="user" if author == "user" else "model", parts=list(parts)) if parts else None
+        delta = {name.replace("_", ":", 1): value for name, value in state.items()}
+        return Event(id=f"e{at:.0f}", invocation_id="i", author=author, content=content, timestamp=at,
+                     actions=EventActions(state_delta=delta))  # fmt: skip
+
+    def run() -> list[Any]:
+        call = types.Part(function_call=types.FunctionCall(id="c", name="look", args={"at": 1}))
+        back = types.Part(function_response=types.FunctionResponse(id="c", name="look", response={"seen": "a dog"}))
+        return [
+            event("user", types.Part(text="My sister Rita plays"), types.Part(text="the cello"), at=1e9 + 1, user_name="Ana"),
+            event("ahab", types.Part(text="hm", thought=True), call, at=1e9 + 2, app_greeting="Ahoy", temp_step=1),
+            event("ahab", back, at=1e9 + 3, mood=["calm"]),
+            event("ahab", types.Part(text="How lovely!"), at=1e9 + 4),
+        ]  # fmt: skip
+
+    seen: list[Any] = []
+    ours, theirs = AdkSessions(memory), InMemorySessionService()
+    for service in (theirs, ours):
+        at = {"app_name": "app", "user_id": "ana"}
+        state = {"user:zone": "UTC", "app:version": 2, "step": 1, "temp:x": 1}
+        session = await service.create_session(**at, state=state, session_id="s")
+        with pytest.raises(Exception, match="already exists"):
+            await service.create_session(**at, session_id="s")
+        session.last_update_time = 1e9
+        if service is ours:
+            await ours._change("app/ana", ("adk:session:s",), lambda found: {
+                "adk:session:s": {**found["adk:session:s"], "at": 1e9}})  # fmt: skip
+        for one in run():
+            await service.append_event(session, one)
+        await service.append_event(
+            session, event("ahab", types.Part(text="par"), at=1e9 + 5).model_copy(update={"partial": True})
+        )
+        other = await service.create_session(app_name="app", user_id="ben")
+        whole = await service.get_session(**at, session_id="s")
+        last = await service.get_session(**at, session_id="s", config=GetSessionConfig(num_recent_events=1))
+        late = await service.get_session(**at, session_id="s", config=GetSessionConfig(after_timestamp=1e9 + 3))
+        assert whole is not None and last is not None and late is not None  # noqa: PT018
+        assert await service.get_session(**at, session_id="none") is None
+        assert await service.get_session(app_name="app", user_id="ben", session_id="s") is None
+        seen.append([
+            [one.model_dump(mode="json", exclude_none=True) for one in whole.events], whole.state, other.state,
+            [one.id for one in last.events], [one.id for one in late.events], session.state,
+            [one.id for one in (await service.list_sessions(**at)).sessions],
+            sorted(one.user_id for one in (await service.list_sessions(app_name="app")).sessions),
+            (await service.list_sessions(app_name="app2")).sessions,
+        ])  # fmt: skip
+        await service.delete_session(app_name="app", user_id="ben", session_id=other.id)
+        assert not (await service.list_sessions(app_name="app", user_id="ben")).sessions
+    assert seen[1] == seen[0]
+
+    session = await ours.get_session(app_name="app", user_id="ana", session_id="s")
+    stale = await ours.get_session(app_name="app", user_id="ana", session_id="s")
+    assert session is not None and stale is not None  # noqa: PT018
+    await ours.append_event(session, event("user", types.Part(text="and where?"), at=1e9 + 9))
+    with pytest.raises(ValueError, match="get it again"):
+        await ours.append_event(stale, event("user", types.Part(text="too late"), at=1e9 + 10))
+
+    found = await AdkMemory(memory).search_memory(app_name="app", user_id="ana", query="who plays the cello?")
+    assert "cello" in str(found.memories[0].content), "what a session says is remembered without being added"
+    turns = await memory.turns(user="app/ana", lane="s")
+    await memory.forget(user="app/ana", turn=turns[0].id)
+    left = await ours.get_session(app_name="app", user_id="ana", session_id="s")
+    assert "cello" not in str(left), "what is forgotten is gone from the session too"
+    await ours.delete_session(app_name="app", user_id="ana", session_id="s")
+    assert await memory.turns(user="app/ana") == []
+
+
+@pytest.mark.client("CrewAI", "crewai", "`Memory` with our storage and embedder: remember, recall, scopes, forget")
+async def test_crewai(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CREWAI_DISABLE_TELEMETRY", "true")
+    pytest.importorskip("crewai.memory.unified_memory")
+    from crewai.memory.storage.backend import StorageBackend
+    from crewai.memory.unified_memory import Memory
+
+    from examples.crewai_crew import StandIn
+    from hitherto.integrations import CrewStorage
+    from hitherto.sync import Hitherto as Blocking
+
+    model: Any = StandIn(model="stand-in")  # Everything is said here that a model would be asked for.
+
+    def drive() -> None:
+        with Blocking(tmp_path / "crew") as memory:
+            storage = CrewStorage(memory, user="ana")
+            assert isinstance(storage, StorageBackend)
+            crew = Memory(storage=storage, embedder=storage.embed, llm=model)
+            fields: dict[str, Any] = {"importance": 0.5, "metadata": {"kind": "fact"}}
+            rita = crew.remember("Rita plays the cello in Oslo", scope="/ana/people", categories=["family"], **fields)
+            crew.remember("The garden needs water", scope="/ana/home", categories=["garden"], **fields)
+            crew.remember("A note of another crew", scope="/anabel", categories=["other"], **fields)
+            assert rita is not None
+            found = crew.recall("who plays the cello?", depth="shallow")
+            assert found[0].record.content == "Rita plays the cello in Oslo"
+            assert found[0].record.metadata == {"kind": "fact"}
+            inside = crew.recall("who plays the cello?", scope="/ana", depth="shallow")
+            assert {one.record.scope for one in inside} == {"/ana/people", "/ana/home"}
+            assert crew.list_scopes("/ana") == ["/ana/home", "/ana/people"]
+            assert crew.list_categories() == {"family": 1, "garden": 1, "other": 1}
+            info = crew.info("/ana")
+            assert (info.record_count, info.child_scopes) == (2, ["/ana/home", "/ana/people"])
+            changed = crew.update(rita.id, content="Rita plays the viola in Oslo")
+            kept = storage.get_record(rita.id)
+            assert kept is not None
+            assert (kept.content, kept.created_at) == (changed.content, rita.created_at)
+            context = memory.context(user="ana", message="what does Rita play?")
+            assert "viola" in context.system, "a crew's record is a memory like any other"
+            garden = next(fact for fact in memory.memories(user="ana") if "garden" in fact.text)
+            memory.forget(user="ana", memory=garden.id)
+            assert {one.record.scope for one in crew.recall("garden", depth="shallow")} == {"/ana/people", "/anabel"}
+            assert crew.forget(scope="/ana") == 1
+            assert storage.count() == 1
+        with Blocking(tmp_path / "crew") as memory:
+            storage = CrewStorage(memory, user="ana")
+            again = Memory(storage=storage, embedder=storage.embed, llm=model)
+            assert [one.record.scope for one in again.recall("a note", depth="shallow")] == ["/anabel"]
+            again.reset()
+            assert storage.count() == 0
+
+    await asyncio.to_thread(drive)
+
+
 @pytest.mark.client("Pipecat", "pipecat-ai", "processor in a pipeline, with its own `run_test`")
 async def test_pipecat(memory: Hitherto) -> None:
     pytest.importorskip("pipecat")
@@ -133,6 +267,7 @@ async def test_pipecat(memory: Hitherto) -> None:
             PipecatMemory(memory, user="ana", lane="call"),
             frames_to_send=[LLMContextFrame(context)],
             expected_down_frames=[LLMContextFrame],
+            start_timeout=60,  # Theirs is a second, which a busy machine does not keep.
         )
     told = [message["content"] for message in context.get_messages() if message["role"] == "developer"]
     assert len(told) == 1

@@ -72,6 +72,29 @@ async def test_a_thread_goes_on_after_a_restart(tmp_path: Path) -> None:
         assert (await graph.aget_state(other)).values == {}
 
 
+@pytest.mark.client("LangGraph", "langgraph", "a run that failed, tried again and resumed: recorded once")
+@pytest.mark.parametrize("way", ["again", "resumed"])
+async def test_a_run_that_is_tried_again_records_nothing_twice(tmp_path: Path, way: str) -> None:
+    from examples.langgraph_memory import remembering
+
+    def model(prompt: list[Any]) -> str:
+        asked.append(prompt)
+        if len(asked) == 1:
+            raise TimeoutError("the model took too long")
+        return "At nine."
+
+    asked: list[list[Any]] = []
+    async with Hitherto(tmp_path / "m") as memory:
+        graph = remembering(memory, model, user="ana")
+        thread = {"configurable": {"thread_id": "t"}}
+        said = {"id": "message-1", "text": "when do I start?"}
+        with pytest.raises(TimeoutError):
+            await graph.ainvoke(said, thread)
+        for given in (said if way == "again" else None, said):
+            await graph.ainvoke(given, thread)
+        assert [turn.text for turn in await memory.turns(user="ana")] == ["when do I start?", "At nine."]
+
+
 @pytest.mark.client("LangGraph", "langgraph", "`BaseStore`: put, get, search, filter, namespaces, delete")
 async def test_the_store(tmp_path: Path) -> None:
     from hitherto.integrations import LangGraphStore

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import shutil
 import subprocess
 import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Generator
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import pytest
 
 from tests.architecture.source import SOURCE
 from tests.deliver.http.server import Server, serving
+from tests.deliver.openai.upstream import FakeUpstream, listening
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "typescript"
@@ -47,10 +51,29 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
         yield running
 
 
+@pytest.mark.client(
+    "openapi-typescript", "npm:openapi-typescript", "types of our OpenAPI, compiled in the strictest form"
+)
 def test_the_description_compiles_in_the_strictest_form(client: Path) -> None:
     run(
         "npx", "tsc", "--noEmit", "--strict", "--skipLibCheck", "false", "--typeRoots", "none", "src/api.ts", cwd=client
     )
+
+
+@pytest.mark.client(
+    "@hey-api/openapi-ts", "npm:@hey-api/openapi-ts", "a client generated from our OpenAPI, compiled strictly"
+)
+def test_another_generators_client_compiles_strictly_with_readable_names(client: Path, tmp_path: Path) -> None:
+    run(
+        *("npx", "openapi-ts", "--input", "openapi.json", "--output", str(tmp_path), "--silent"),
+        *("--plugins", "@hey-api/typescript", "@hey-api/sdk", "@hey-api/client-fetch"),
+        cwd=client,
+    )
+    settings = ("--strict", "--noEmit", "--skipLibCheck", "--target", "es2022", "--module", "nodenext")
+    run("npx", "tsc", *settings, "--lib", "es2023,dom,dom.iterable", str(tmp_path / "index.ts"), cwd=client)
+    named = set(re.findall(r"export const (\w+)", (tmp_path / "sdk.gen.ts").read_text("utf-8")))
+    assert {"record", "context", "search", "memories", "forgetTurn"} <= named
+    assert not [name for name in named if "V1" in name]
 
 
 @pytest.mark.parametrize("suite", ["client", "ai-sdk"])
@@ -63,3 +86,23 @@ def test_the_client_works_against_the_real_service(client: Path, server: Server,
     )
     assert "# fail 0" in said
     assert "# pass 0" not in said
+
+
+async def test_the_example_bot_understands_yes_on_its_second_run(client: Path, server: Server) -> None:
+    upstream = FakeUpstream(answers=["Shall I remind you to buy flour?", "Then I will."])
+    async with listening(upstream.app) as address:
+        own = {"HITHERTO_URL": server.url, "HITHERTO_KEY": server.token(), "OPENAI_BASE_URL": f"{address}/v1"}
+        for said, answer in (("I bake a cake for Acme", "Shall I remind you to buy flour?"), ("yes", "Then I will.")):
+            bot = await asyncio.create_subprocess_exec(
+                "node", "dist/examples/bot.js", "ana", cwd=client, env={**os.environ, **own, "OPENAI_API_KEY": "x"},
+                stdin=PIPE, stdout=PIPE, stderr=PIPE,
+            )  # fmt: skip
+            async with asyncio.timeout(120):
+                out, err = await bot.communicate(f"{said}\n".encode())
+            assert bot.returncode == 0, err.decode()
+            assert f"Nikita: {answer}" in out.decode()
+    told = [(message["role"], message["content"]) for message in upstream.messages]
+    assert told[0][0] == "system"
+    assert told[1:] == [
+        ("user", "I bake a cake for Acme"), ("assistant", "Shall I remind you to buy flour?"), ("user", "yes"),
+    ]  # fmt: skip

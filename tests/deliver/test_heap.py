@@ -101,7 +101,7 @@ print(left - sys.getallocatedblocks())
 
 FROZEN = """
 import asyncio, gc
-from hitherto.deliver.http.serving import application
+from hitherto.deliver.http.server import application
 
 async def main():
     app = application()

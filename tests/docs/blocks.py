@@ -1,7 +1,7 @@
 """Fenced code blocks of a Markdown file, and how they are run.
 
 All blocks of a file run in order, in one namespace and one folder, so that a page can tell a story. Python
-may await at top level; `#> …` lines are the output that the code above them prints. In `console` and `sh`
+may await at top level; `# > …` lines are the output that the code above them prints. In `console` and `sh`
 blocks each `$ hitherto …` line is run by a shell; lines below it must appear in its output, `…` standing for
 anything. A block under a comment `<!-- not run: the reason -->` is left alone.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Self
 
 PROMPT = "$ "
-OUTPUT = "#> "
+OUTPUT = re.compile(r"^# ?> ?")
 _FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w-]*)[^\n]*$")
 _NOT_RUN = re.compile(r"^<!-- not run: \S.* -->$")
 
@@ -109,9 +109,8 @@ class Session:
             awaitable = eval(code, self._namespace)
             if inspect.iscoroutine(awaitable):
                 self._runner.run(awaitable)
-        expected = [line.strip() for line in block.text.splitlines() if line.strip().startswith(OUTPUT.strip())]
-        for line in expected:
-            shown = line.removeprefix(OUTPUT.strip()).strip()
+        for line in filter(OUTPUT.match, map(str.strip, block.text.splitlines())):
+            shown = OUTPUT.sub("", line)
             assert is_shown(shown, printed.getvalue()), f"{shown!r} is not printed, but:\n{printed.getvalue()}"
 
     def _run_command(self, command: Command) -> None:

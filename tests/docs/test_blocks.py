@@ -83,7 +83,7 @@ def test_blocks_share_names_and_may_await(session: Session) -> None:
 
 def test_wrong_output_fails(session: Session) -> None:
     with pytest.raises(AssertionError, match="'43' is not printed"):
-        session.run(python("print(42)\n#> 43"))
+        session.run(python("print(42)\n# > 43"))
 
 
 def test_an_error_points_into_the_page(session: Session) -> None:

@@ -112,7 +112,7 @@ async def test_a_lane_summary_holds_no_credential_and_marks_what_is_pending(memo
     summary = await lane_summary(memory)
     assert summary is not None
     assert "hunter2Tango" not in str(summary)
-    assert "The user said “I need to renew the certificate”." in str(summary.detail["pending"])
+    assert "The user needs to renew the certificate." in str(summary.detail["pending"])
 
 
 @pytest.mark.req("R4.6")
@@ -137,4 +137,4 @@ async def pending_after(exchanges: int, lane: Talk) -> set[str]:
     summary = await lane_summary(lane.memory)
     assert summary is not None
     duties = ("renew the certificate", "call the landlord")
-    return {duty for duty in duties if f"need to {duty}" in str(summary.detail["pending"])}
+    return {duty for duty in duties if f"needs to {duty}" in str(summary.detail["pending"])}

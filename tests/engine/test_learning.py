@@ -70,8 +70,25 @@ async def test_a_move_ends_the_old_home_and_keeps_it(memory: Hitherto, clock: Fa
     old, new = await by_text(memory, "I live in Austin"), await by_text(memory, "I moved to Denver last week")
     assert (old.status, old.valid_to, new.valid_from, new.valid_to) == ("ACTIVE", moved, moved, None)
     context = await memory.context(user="ana", persona="coach", message="where do I live?")
-    assert "“I moved to Denver last week!”" in context.system
+    assert any("I moved to Denver last week!" in str(message["content"]) for message in context.history), (
+        "shown as it was said"
+    )
     assert "(2 March): “I live in Austin.”" not in context.system
+
+
+@pytest.mark.req("R2.12")
+@pytest.mark.parametrize("recipe", ["continuity", "companion"])
+async def test_what_is_no_longer_so_is_shown_with_its_end_where_the_past_is_asked_about(
+    memory: Hitherto, clock: FakeClock, recipe: str
+) -> None:
+    old = await memory.remember(user="ana", text="Ana lives in Austin with her sister Ida.")
+    clock.tick(days=10)
+    await memory.update(old.id, user="ana", valid_to=clock())
+    clock.tick(days=2)
+    for message, shown in (("where did I live before, with Ida?", True), ("where do I live?", False)):
+        context = await memory.context(user="ana", persona="coach", message=message, recipe=recipe)
+        assert ("Ana lives in Austin" in context.system) == shown
+        assert ("until Thu 12 Mar) Ana lives in Austin" in context.system) == shown
 
 
 @pytest.mark.req("R2.12")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hitherto import Hitherto
-from hitherto.recall import naming
+from hitherto.recall import entities
 from hitherto.types import Context, Entity, Memory
 from tests.engine.conftest import FakeClock
 
@@ -69,19 +69,19 @@ async def test_a_merged_entity_is_found_by_the_name_it_had(memory: Hitherto, clo
 
 
 def test_a_sentence_that_names_nobody_asks_for_little() -> None:
-    assert naming.marks("and then it was over") == ()
-    assert naming.meant("the end", [entity("Lea")]) == ()
-    assert len(naming.marks("word " * 10_000)) <= naming.LOOKED_UP
+    assert entities.marks("and then it was over") == ()
+    assert entities.meant("the end", [entity("Lea")]) == ()
+    assert len(entities.marks("word " * 10_000)) <= entities.LOOKED_UP
 
 
 def test_two_people_who_sound_unlike_stay_two() -> None:
-    assert naming.meant("dinner with Maria", [entity("Mario")]) == ()
-    assert naming.meant("dinner with Makesh", [entity("Mukesh")]) == ("person:mukesh",)
+    assert entities.meant("dinner with Maria", [entity("Mario")]) == ()
+    assert entities.meant("dinner with Makesh", [entity("Mukesh")]) == ("person:mukesh",)
 
 
 def test_a_hop_leads_from_people_only() -> None:
     fact = Memory(id="m", text="x", entities=("project:atlas", "place:rome"), at=FakeClock()())
-    assert naming.one_hop(["project:atlas"], [fact]) == ()
+    assert entities.one_hop(["project:atlas"], [fact]) == ()
 
 
 def entity(label: str) -> Entity:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hitherto.deliver.cli import main
 from hitherto.errors import InvalidInput
-from hitherto.evaluate import measures, read
-from hitherto.evaluate.baseline import Index
+from hitherto.evaluate import engine_run, read
+from hitherto.evaluate.engine_run import Index
 
 SAID = (
     ("user", "My sister Lea moved to Lisbon in March."),
@@ -80,7 +80,7 @@ def test_a_line_that_is_no_conversation_is_named(tmp_path: Path) -> None:
 
 def test_measures_of_a_ranking() -> None:
     ranked = [(place, 10.0 - place) for place in range(12)]
-    found = measures.of_ranking(ranked, {0, 9, 11}, tokens=[92] * 12, sessions=[place // 2 for place in range(12)])
+    found = engine_run.of_ranking(ranked, {0, 9, 11}, tokens=[92] * 12, sessions=[place // 2 for place in range(12)])
     assert found["frac@5"] == pytest.approx(1 / 3)
     assert found["frac@10"] == pytest.approx(2 / 3)
     assert found["all@20"] == 1.0
@@ -89,14 +89,14 @@ def test_measures_of_a_ranking() -> None:
 
 
 def test_a_turn_that_does_not_fit_is_passed_over() -> None:
-    assert measures.fitting([0, 1, 2], tokens=[500, 600, 400], budget=1_000) == {0, 2}
+    assert engine_run.fitting([0, 1, 2], tokens=[500, 600, 400], budget=1_000) == {0, 2}
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_the_interval_holds_the_mean_and_is_the_same_again(values: list[float]) -> None:
-    mean, low, high = measures.interval(values)
+    mean, low, high = engine_run.interval(values)
     assert low - 1e-4 <= mean <= high + 1e-4
-    assert measures.interval(values) == (mean, low, high)
+    assert engine_run.interval(values) == (mean, low, high)
 
 
 def test_the_baseline_is_the_stores_bm25() -> None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hitherto.ingest.record import Indexer
-from hitherto.learn import wiring
+from hitherto.learn import steps
 from hitherto.learn.notes import Line, Method, Passage, PlainReader, Reading, Sitting, SittingNotes
 from hitherto.learn.readers.rules import RuleReader
 from hitherto.learn.services import Services
 from hitherto.learn.steps import STEPS
-from hitherto.recipes import book as recipe_book
+from hitherto.recipes import book
 from hitherto.store.protocol import (
     Answers,
     Catalog,
@@ -102,10 +102,10 @@ class Mortal:
 def services(*, recipe: str = "personas", reader: PlainReader | None = None) -> Services:
     """The rules' services, without vectors."""
     counter = tokenizer("o200k")
-    made = wiring.services(
-        wiring.Models.of(None, stems=stems),
+    made = steps.services(
+        steps.Models.of(None, stems=stems),
         indexer=Indexer(count=counter.turn, family=counter.family, stems=stems),
-        recipe=recipe_book.load(recipe),
+        recipe=book.load(recipe),
         alike=names.alike,
         personas={},
     )

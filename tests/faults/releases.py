@@ -23,6 +23,13 @@ from hitherto.types import ToolCall
 FOLDER = Path(__file__).parent / "released"
 KEY = UserKey("default", "ana")
 _BOOKKEEPING = ("migrations",)
+_WIDE_TRACES = """
+(SELECT slot, coalesce(place, records.seq) AS place, coalesce(noun, 'turn') AS noun, coalesce(turns.id, records.id) AS id,
+    coalesce(turns.at, records.at) AS at, role, coalesce(turns.persona, records.persona) AS persona,
+    coalesce(turns.lane, records.lane) AS lane, session, speaker, vector
+FROM traces LEFT JOIN turns ON turns.seq = slot % (1 << 40) LEFT JOIN records ON records.seq = slot % (1 << 40))
+"""
+"""What a trace's row said itself, up to schema 4."""
 
 
 def frozen_users() -> list[Path]:
@@ -59,7 +66,8 @@ def _shape(connection: Connection, table: str) -> str:
 
 def _hash(connection: Connection, name: str) -> str:
     table, _, columns = name.removesuffix(")").partition("(")
-    rows = connection.execute(f"SELECT {columns} FROM {table} ORDER BY {columns}").fetchall()
+    source = _WIDE_TRACES if table == "traces" and "noun" in columns else table
+    rows = connection.execute(f"SELECT {columns} FROM {source} ORDER BY {columns}").fetchall()
     return sha256(repr(rows).encode()).hexdigest()
 
 

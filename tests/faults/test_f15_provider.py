@@ -8,7 +8,7 @@ import re
 import pytest
 
 from hitherto import Hitherto, Turn
-from hitherto.learn.readers.asking import Asker, Limits
+from hitherto.learn.readers.model import Asker, Limits
 from hitherto.testing import FakeClock
 from tests.effort import count
 from tests.learn.readers.provider import BAD, running

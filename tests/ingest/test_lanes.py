@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.ingest.lanes import chain_root, lane, session_id
+from hitherto.ingest.sessions import chain_root, lane, session_id, shows
 
 chats = st.integers(min_value=-(10**14), max_value=10**14)
 messages = st.integers(min_value=1, max_value=2**31)
@@ -69,3 +69,14 @@ def test_a_chain_has_one_root_even_in_a_loop(replies: dict[int, int], start: int
 
 def test_a_long_chain_needs_no_stack() -> None:
     assert chain_root(200_000, parent=lambda message: message - 1 if message > 1 else None) == 1
+
+
+def test_what_a_lane_may_show_of_another() -> None:
+    topic, other, reply, root = lane(7, topic=1), lane(7, topic=2), lane(7, reply_root=5), lane(7)
+    assert all(shows(topic, open_) for open_ in (topic, root, None))
+    assert not shows(topic, other)
+    assert not shows(topic, reply)
+    assert all(shows(root, inside) for inside in (topic, other, reply))
+    assert not shows(root, lane(8, topic=1))
+    assert not shows(None, topic)
+    assert not shows(None, "side")

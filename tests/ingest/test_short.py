@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.ingest.short import is_short
+from hitherto.ingest.focus import is_short, stands_alone
 
 SHORT = (
     "yes", "Yes!", "yesss", "sure", "Sure, why not?", "ok", "okay then", "why?", "WHY", "why not",
@@ -14,7 +14,8 @@ SHORT = (
     "jajaja", "oui", "d'accord", "pourquoi ?", "et toi ?", "ja", "nein", "warum?", "na klar",
     "wirklich?", "genau", "sim", "não", "por quê?", "sì", "perché?", "tak", "dlaczego?", "да",
     "почему?", "конечно", "спасибо", "evet", "neden?", "نعم", "لماذا؟", "はい", "なんで？",
-    "ありがとう", "是的", "为什么？", "好的", "哈哈", "네", "왜?", "555555", "kkkkk", "ouais", "嗯", "hoezo?", "bien sûr",
+    "ありがとう", "是的", "为什么？", "好的", "哈哈", "네", "왜?", "555555", "kkkkk", "ouais", "嗯",
+    "ใช่ครับ", "ทำไม", "ได้เลย", "हाँ", "क्यों?", "hoezo?", "bien sûr",
     "auf keinen Fall", "com certeza", "non lo so", "ну ладно", "了解", "本当？", "没问题", "weiß nicht",
 )  # fmt: skip
 CONTENT = (
@@ -36,6 +37,20 @@ def test_short(message: str) -> None:
 @pytest.mark.parametrize("message", CONTENT)
 def test_not_short(message: str) -> None:
     assert not is_short(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["who brings the tent to Sintra?", "when do we fly to Oslo?", "wer holt den Hund ab?", "qui apporte la tente ?"],
+)
+def test_what_asks_something_of_its_own_stands_alone(message: str) -> None:
+    """Also where a word of it points at things in another language: "to" in Polish, "den" in German."""
+    assert stands_alone(message)
+
+
+@pytest.mark.parametrize("message", ["the second one", "and that one?", "lo mismo", "das zweite", "ten drugi"])
+def test_what_only_points_does_not(message: str) -> None:
+    assert not stands_alone(message)
 
 
 @given(st.text(max_size=300))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.ingest.slots import fits
+from hitherto.ingest.focus import fits
 from hitherto.types import Slot
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)

@@ -30,6 +30,7 @@ class Replay:
     answers: dict[str, dict[str, Any]]
     asked: list[str] = field(default_factory=list[str])
     unknown: list[str] = field(default_factory=list[str])
+    prompts: list[str] = field(default_factory=list[str])
 
     def model(self) -> FunctionModel:
         async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -40,6 +41,7 @@ class Replay:
             asked = json.dumps([instructions, prompt, tool.parameters_json_schema], sort_keys=True)
             key = hashlib.sha256(asked.encode()).hexdigest()
             self.asked.append(key)
+            self.prompts.append(prompt)
             if key not in self.answers:
                 self.unknown.append(prompt)
             notes = self.answers.get(key, {}).get("notes", [])

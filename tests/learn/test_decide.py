@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hitherto.learn.decide import REJECTED, Noted, decide
+from hitherto.learn.decide import REJECTED, Noted, decide, in_confidence
 from hitherto.learn.notes import FactNote, FactOp
 from hitherto.types import Memory, Quote, StoredTurn
 from tests.learn.said import turn
@@ -89,6 +89,32 @@ def test_what_nobody_of_the_users_side_said_is_no_fact_of_the_user() -> None:
     assert decide([noted("Ana is a Virgo.", guess)], (), persona="nika").dropped == {"unstated": 1}
     yes = turn("t4", "yes!", minutes=4)
     assert decide([noted("Ana is a Virgo.", guess, yes)], (), persona="nika").memories, "confirmed, by both lines"
+
+
+@pytest.mark.req("R3.10")
+def test_what_is_told_in_one_breath_with_a_confidence_belongs_to_it() -> None:
+    breath = "my sister ran 1:58, and i want to beat her, strictly between us. cashews kill me btw"
+    said = {"t1": breath, "t2": "i run on sundays"}
+
+    def fact(text: str, words: str, *, turn: str = "t1", **more: Any) -> FactNote:
+        return FactNote(text=text, about=("Ruth",), quotes=(Quote(turn=turn, words=words),), **more)
+
+    notes = (
+        fact("Ruth wants to beat her sister.", "i want to beat her", private=True),
+        fact("Ruth's sister ran 1:58.", "my sister ran 1:58"),
+        fact("Ruth is allergic to cashews.", "cashews kill me", standing=True),
+        fact("Ruth runs on Sundays.", "i run on sundays", turn="t2"),
+    )
+    assert [note.private for note in in_confidence(notes, said, persona="Anton")] == [True, True, False, False]
+    long = {"t1": breath + " and so on" * 60}
+    assert [note.private for note in in_confidence(notes, long, persona="Anton")] == [True, False, False, False]
+    request = replace(
+        fact("Ruth wants no weigh-ins from Anton.", "no weigh-ins"), about=("Ruth", "Anton"), standing=True
+    )
+    assert [note.private for note in in_confidence((request,), said, persona="Anton")] == [True], (
+        "it is made to him alone"
+    )
+    assert [note.private for note in in_confidence((request,), said, persona="Bea")] == [False]
 
 
 @pytest.mark.req("R3.10")

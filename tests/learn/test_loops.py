@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hitherto.learn.loops import GRACE, Heard, let_go, overdue, settle
-from hitherto.learn.notes import LoopNote, LoopOp
+from hitherto.learn.loops import GRACE, Heard, let_go, settle
+from hitherto.learn.notes import LoopNote, LoopOp, overdue
 from hitherto.types import Loop, Quote, StoredTurn
 from tests.learn.said import NOW, turn
 
@@ -81,6 +81,16 @@ def test_its_day_long_past_ends_it_after_a_grace_of_its_kind(kind: str) -> None:
     assert ended is not None
     assert ended.status == ("expired" if kind in ("habit", "friction") else "not_done")
     assert let_go(replace(loop, due=None), NOW + timedelta(days=100)) is not None
+
+
+def test_without_a_model_a_plan_is_over_with_its_day_and_a_promise_is_remembered() -> None:
+    plan, promise = opened(kind="topic"), opened(kind="promise")
+    assert plan.due is not None
+    ended = let_go(plan, plan.due + timedelta(days=1), read=False)
+    assert ended is not None
+    assert ended.status == "expired"
+    assert let_go(promise, plan.due + timedelta(days=7), read=False) is None
+    assert let_go(promise, plan.due + timedelta(days=15), read=False) is not None
 
 
 def test_secrets_and_orders_open_nothing() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,6 +50,22 @@ def test_no_passage_is_longer_than_the_limit(parts: list[str]) -> None:
     assert all(0 < tokenizer().count(part) <= LONGEST for part in found)
 
 
+@pytest.mark.req("R2.4")
+@given(
+    st.lists(
+        st.sampled_from(["It rained. ", "Ça va! ", "7 of 9… ", "  - so what?\n", "x'y, z. ", "天気がいい。 "]),
+        min_size=400,
+    )
+)
+def test_a_passage_holds_as_many_sentences_as_fit(parts: list[str]) -> None:
+    found, count = passages("".join(parts)), tokenizer().count
+    for part, following in pairwise(found):
+        begin = following.split()[0]
+        assert count(part) <= LONGEST < count(f"{part} {begin}") + 16, (
+            "the next sentence, of at most so many tokens, had room"
+        )
+
+
 def test_a_megabyte_without_a_space_is_cut_too() -> None:
     assert all(tokenizer().count(part) <= LONGEST for part in passages("ab" * 500_000))
 
@@ -62,8 +80,8 @@ def test_two_endless_words_are_cut_too(words: int) -> None:
 
 def test_the_best_passage_holds_the_words_or_is_the_most_similar() -> None:
     story = [paragraph(topic) for topic in ("harbour", "wedding", "storm")]
-    assert best(story, ("wed",), NONE) == 1
-    assert best(story, ("nothing",), np.array([0.1, 0.2, 0.7], dtype=np.float32)) == 2
+    assert best(story, ("wed",), NONE, code="en") == 1
+    assert best(story, ("nothing",), np.array([0.1, 0.2, 0.7], dtype=np.float32), code="en") == 2
 
 
 @pytest.mark.req("R2.4")
@@ -88,3 +106,17 @@ def test_what_is_shown_is_from_the_text_and_short_enough(text: str, asked: list[
     shown = about(text, tuple(asked))
     assert len(shown) <= SHOWN + 4
     assert shown.removeprefix("… ").removesuffix(" …") in text
+
+
+@given(
+    st.lists(
+        st.sampled_from(["We ran. ", "she RUNS_fast ", "rerun, ", "happy\n", "a-run! ", "7 "]),
+        min_size=200,
+        max_size=400,
+    ),
+    st.lists(st.sampled_from(["run", "happi", "she", "7"]), min_size=1, unique=True),
+)
+def test_words_are_found_alike_in_plain_and_other_text(parts: list[str], asked: list[str]) -> None:
+    text = "".join(parts)
+    plain, other = about(text, tuple(asked)), about("é.\n" + text, tuple(asked))
+    assert plain.removeprefix("… ") == other.removeprefix("… ")

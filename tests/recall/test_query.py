@@ -74,6 +74,35 @@ def test_earlier_words_are_asked_for_in_any_form(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "In which order did I try the three flats?",
+        "Give me an overview of the move",
+        "How did my running plan change over time?",
+        "In welcher Reihenfolge habe ich die Wohnungen angesehen?",
+        "¿En qué orden vi los pisos?",
+        "Peux-tu me faire un résumé de notre déménagement ?",
+        "In che ordine ho visto gli appartamenti?",
+        "In welke volgorde heb ik de huizen bekeken?",
+        "Em que ordem vi os apartamentos?",
+        "В каком порядке я смотрел квартиры?",
+        "引っ越しの話を時系列で教えて",
+        "请总结一下我搬家的事",
+        "ช่วยสรุปเรื่องย้ายบ้านให้หน่อย",
+    ],
+)
+def test_how_things_went_is_asked_in_every_language(text: str) -> None:
+    assert understand(text).surveys
+
+
+@pytest.mark.parametrize(
+    "text", ["What do I take in order to sleep?", "How many flats have I seen?", "Wie viele Wohnungen?"]
+)
+def test_a_purpose_or_a_number_is_no_question_about_how_things_went(text: str) -> None:
+    assert not understand(text).surveys
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ("Which race did I run four weeks ago?", ("race", "run")),

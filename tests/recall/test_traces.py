@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hitherto.recall.traces import Columns, Names, TraceCache, UserRows
+from hitherto.recall.cache import Columns, Names, TraceCache, UserRows
 from hitherto.recall.traits import Traits, pack
 from hitherto.recall.vectors import unit
 from hitherto.store.catalog import UserKey
+from hitherto.store.columns import Trace, Traced
 from hitherto.store.protocol import Answers, Change, Traces, Vector
+from hitherto.store.sqlite.changes import apply
 from hitherto.store.sqlite.connections import in_memory
 from hitherto.store.sqlite.migrations import migrate, migrations
-from hitherto.store.sqlite.reading import answer
-from hitherto.store.sqlite.writing import apply
-from hitherto.store.traces import Trace, Traced
+from hitherto.store.sqlite.queries import answer
 from hitherto.testing import turn_draft
 from tests.store.sqlite.small_pages import small_pages
 
@@ -82,7 +82,8 @@ def _said(rows: UserRows, columns: Columns) -> dict[str, Any]:
         "replaced": columns.replaced.all.tolist(),
         "dots": dots.tolist(),
         "blended": columns.matrix.blended(dots).tolist(),
-        "passages": [columns.passage_dots(row, _VECTORS[7]).tolist() for row in range(len(columns.matrix))],
+        "owners": columns.owners.all.tolist(),
+        "passages": columns.passages.dots(_VECTORS[7]).tolist(),
     }
 
 

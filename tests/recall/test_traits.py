@@ -11,7 +11,9 @@ from hitherto.recall.traits import (
     TIMED,
     Traits,
     Unpacked,
+    languages,
     pack,
+    spoken,
     traits,
     unpack,
 )
@@ -79,3 +81,12 @@ def test_rows_of_another_dimension_are_refused() -> None:
 
 def _unpacked(rows: list[bytes]) -> Unpacked:
     return unpack(b"".join(rows), np.array([len(row) for row in rows], dtype=np.int64), dimension=16)
+
+
+def test_a_language_that_is_found_now_and_then_is_none_of_the_users() -> None:
+    english = [traits("I went to the market and bought some bread", length=4)] * 60
+    spanish = [traits("Ayer fui al mercado con mi hermana y compré pan", length=5)]
+    once, twice = (np.array([one.flags for one in english + spanish * n], dtype=np.uint8) for n in (1, 2))
+    assert languages(spoken(once)) == frozenset()
+    assert languages(spoken(twice)) == {"es"}
+    assert languages(spoken(once[-2:])) == {"es"}, "of a few rows each counts"

@@ -150,7 +150,7 @@ def test_titles_are_a_closed_list() -> None:
             '[history]\ndelivery = "mesages"',
             "history.delivery='mesages' is not allowed (did you mean 'messages'?)",
         ),
-        ('trim = ["workin"]', "trim.0='workin' is not allowed (did you mean 'working'?)"),
+        ('trim = ["workin"]', "trim names 'workin', which is no section (did you mean 'working'?)"),
         ("[total]\ncap = 100", "total: target 4100 is over cap 100"),
         ("[total]\nreserve = 7000", "total: reserve 7000 leaves nothing of cap 6150"),
         ("[total]\ncap = 6150.5", "total.cap=6150.5"),
@@ -165,6 +165,9 @@ def test_titles_are_a_closed_list() -> None:
         ('trim = ["spine"]', "trim names 'spine', which is not in order"),
         ('order = ["persona"]', "which is not in order"),
         ('[titles]\ntoday = "]["', "titles.today"),
+        ("[sections.today]\ncap = 100", "the tokens of such a section stand under [groups.…]"),
+        ('without = ["tody"]', "without names 'tody', which is not in order (did you mean 'today'?)"),
+        ('without = "today"', "without is a list of sections"),
         ('[groups.more]\nsections = ["today"]\ntarget = 1\ncap = 1', "'today' is in two groups"),
         (
             '[groups.more]\nsections = ["spine"]\ntarget = 1\ncap = 1',
@@ -223,6 +226,19 @@ def test_a_recipe_of_ones_own_extends_another_by_name_or_path(tmp_path: Path) ->
         4,
     )
     assert load(str(own)) == recipe
+
+
+def test_a_section_is_left_out_wherever_it_was_named() -> None:
+    recipe = parse('extends = "companion"\nname = "brief"\nwithout = ["today", "loops", "inner_life"]')
+    companion = load("companion")
+    assert companion.groups["loops"].sections == ("loops", "inner_life")
+    assert "loops" not in recipe.groups
+    assert "today" not in recipe.groups
+    for name in ("order", "trim", "last_resort"):
+        kept = [each for each in getattr(companion, name) if each not in ("today", "loops", "inner_life")]
+        assert list(getattr(recipe, name)) == kept
+    with pytest.raises(InvalidRecipe, match="it extends none"):
+        parse('without = ["today"]')
 
 
 def test_a_recipe_that_extends_itself_is_a_clear_error(tmp_path: Path) -> None:

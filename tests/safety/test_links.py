@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from hitherto.safety.links import inert
+from hitherto.safety.markup import inert
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True})
 LOADED = re.compile(r"(?:href|src)=\"(?:[a-z][a-z0-9+.-]*:|//|\\\\)|<(?:img|script|iframe)", re.IGNORECASE)

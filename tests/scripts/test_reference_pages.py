@@ -9,7 +9,7 @@ from typing import get_origin
 import pytest
 from pydantic import BaseModel
 
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from scripts import reference_pages
 
 
@@ -32,3 +32,9 @@ def test_every_field_of_a_recipe_is_described() -> None:
 
 def test_no_words_are_left_for_a_field_that_is_gone() -> None:
     assert reference_pages.WORDS.keys() - {path for path, _ in described(Recipe)} == set()
+
+
+def test_every_option_names_its_value() -> None:
+    page = reference_pages.command_line()
+    assert "| `--plain SIDE` |" in page
+    assert " None`" not in page

@@ -37,7 +37,7 @@ from hitherto.store.protocol import (
 from hitherto.testing import FakeClock, moment, put, row_draft, turn_draft
 from tests.stores import Backend
 
-ANA, BOB = UserKey("default", "ana"), UserKey("other", "bob")
+AMY, ANA, BOB = UserKey("default", "amy"), UserKey("default", "ana"), UserKey("other", "bob")
 HASH = "0123456789abcdef0123456789abcdef"
 QUERIES = (
     Log(limit=1_000),
@@ -220,28 +220,59 @@ async def test_what_is_forgotten_between_two_copies_is_gone_from_the_second(
     assert canary not in await everything(target, ANA)
 
 
-async def test_a_user_who_is_gone_from_the_source_is_named(store: Store, target: Store) -> None:
+async def test_a_user_who_is_only_in_the_target_is_noted(store: Store, target: Store) -> None:
     for key in (ANA, BOB):
         await put(store.user(key), Change(turns=(turn_draft("t1"),)))
-    assert (await copy(store, target)).problems == ()
+    assert (await copy(store, target)).notes == ()
     await store.user(BOB).wipe()
-    [problem] = (await copy(store, target)).problems
-    assert "'bob' of 'other'" in problem
-    assert "not in the source" in problem
+    copied = await copy(store, target)
+    assert copied.problems == ()
+    [note] = copied.notes
+    assert "'bob' of 'other': only in the target" in note
     await target.user(BOB).wipe()
-    assert (await copy(store, target)).problems == ()
+    assert (await copy(store, target)).notes == ()
 
 
-async def test_another_memory_in_the_target_is_noticed(store: Store, target: Store) -> None:
-    await put(store.user(ANA), Change(turns=(turn_draft("t1", "mine"),)))
+@pytest.mark.parametrize("more", [0, 1, 3])
+async def test_another_memory_in_the_target_is_refused_before_anything_is_written(
+    store: Store, target: Store, more: int
+) -> None:
+    await put(store.user(ANA), Change(turns=(turn_draft("t1", "mine"), turn_draft("t2", "mine too"))))
+    await put(store.user(AMY), Change(turns=(turn_draft("t1", "hers"),)))
+    await store.catalog.put("default", "persona", "nikita", "mine", at=moment())
     await put(target.user(ANA), Change(turns=(turn_draft("t1", "not mine"),)))
-    assert (await copy(store, target)).problems == ("'ana' of 'default': the logs differ",)
-    await put(target.user(ANA), Change(turns=(turn_draft("t2"),)))
-    assert "ends at 1 in the source and at 2" in (await copy(store, target)).problems[0]
+    for number in range(more):
+        await put(target.user(ANA), Change(turns=(turn_draft(f"u{number}", "nor this"),)))
+    before = await everything(target, ANA)
+    with pytest.raises(Conflict, match="'ana' of 'default' has another memory in the target, with an entry 1"):
+        await copy(store, target)
+    assert await everything(target, ANA) == before
+    assert await target.catalog.users() == (ANA,)
+    assert await target.catalog.versions("default", "persona", "nikita") == ()
+
+
+async def test_a_copy_that_was_written_to_is_refused(store: Store, target: Store) -> None:
+    await fill(store.user(ANA))
+    await copy(store, target)
+    await put(target.user(ANA), Change(turns=(turn_draft("t9", "written here"),)))
+    await put(store.user(ANA), Change(turns=(turn_draft("t8", "written there"),)))
+    with pytest.raises(Conflict, match="another memory"):
+        await copy(store, target)
+
+
+async def test_what_had_ended_may_be_erased_between_two_copies(store: Store, target: Store) -> None:
+    await fill(store.user(ANA))
+    await put(store.user(ANA), Change(retire=("m1",), retired_at=moment(7)))
+    assert (await copy(store, target, embedders=["static"])).problems == ()
+    await put(store.user(ANA), Change(erase=Erasure(turns=("t1", "t2"), records=("m1",)), retired_at=moment(9)))
+    assert (await copy(store, target, embedders=["static"])).problems == ()
+    await same(store.user(ANA), target.user(ANA))
 
 
 async def test_another_document_in_the_target_is_a_conflict(store: Store, target: Store) -> None:
+    await store.catalog.put("default", "persona", "alma", "mine", at=moment())
     await store.catalog.put("default", "persona", "nikita", "mine", at=moment())
     await target.catalog.put("default", "persona", "nikita", "not mine", at=moment())
     with pytest.raises(Conflict):
         await copy(store, target)
+    assert await target.catalog.versions("default", "persona", "alma") == ()

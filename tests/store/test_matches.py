@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hitherto.store.matches import distinct, score
+from hitherto.store.columns import distinct, score
 from hitherto.store.sqlite.connections import in_memory
 from tests.effort import count
 

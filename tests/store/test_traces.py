@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.store.traces import Trace, Traced
+from hitherto.store.columns import Trace, Traced
 
 NAMES = st.sampled_from((None, "", "a", "b", "ü"))
 

@@ -35,6 +35,11 @@ def test_stems_of(text: str, expected: list[str]) -> None:
     assert stems(text) == expected
 
 
+@given(st.text(alphabet=st.sampled_from("aB1'_ \n-.\x00\x1c\x1f\x7f@[`{")))
+def test_the_words_of_a_text_are_the_same_beside_another_script(text: str) -> None:
+    assert [*words(text), "я"] == words(f"{text} я")
+
+
 def test_one_han_character_finds_it_inside_a_sentence() -> None:
     assert set(stems("猫")) <= set(stems("昨日、猫を見た"))
 

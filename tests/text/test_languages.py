@@ -2,9 +2,11 @@
 
 import pytest
 
+from hitherto.learn.readers.clauses import TABLE
 from hitherto.text.languages import CODES, detect, language, missing, of_number
+from hitherto.text.patterns import Cue
 
-WHOLE = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh")
+WHOLE = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "th")
 """The languages in which everything works; docs/languages.md says what the others have."""
 PART = {"short.fillers", "short.pointing"}
 
@@ -23,7 +25,8 @@ def test_every_language_has_what_telling_it_and_short_messages_need(code: str) -
 
 def test_numbers_are_stored_and_stand_for_one_language_each() -> None:
     assert [language(code).number for code in CODES] == list(range(len(CODES)))
-    assert [of_number(number) for number in range(16)] == list(CODES), "four bits hold no more"
+    assert [of_number(number) for number in range(16)] == list(CODES[:16]), "four bits hold no more"
+    assert len({language(code).script for code in CODES[16:]} | {"latin", "cyrillic"}) == len(CODES[16:]) + 2
     assert of_number(99) == "en"
 
 
@@ -46,6 +49,7 @@ def test_numbers_are_stored_and_stand_for_one_language_each() -> None:
         ("kız kardeşim daire için ne dedi?", "tr"),
         ("ماذا قالت أختي عن الشقة؟", "ar"),
         ("मेरी बहन ने क्या कहा?", "hi"),
+        ("พี่สาวพูดเรื่องห้องว่าอะไร", "th"),
         ("Pixel", ""),
         ("", ""),
         ("12:30 :-)", ""),
@@ -61,3 +65,38 @@ def test_what_the_user_has_written_in_before_decides_where_a_text_says_too_littl
     assert detect("la gata", likely=["es"]) == "es"
     assert detect("東京", likely=["ja"]) == "ja"
     assert detect("東京") == "zh"
+
+
+UNSPACED_LACK = {"acts", "role", "states", "place_before", "work_before", "with_before"}
+"""What stands beside a name with a capital, which these scripts do not have."""
+
+
+@pytest.mark.parametrize("code", [code for code in WHOLE if code != "en"])
+def test_a_whole_language_has_every_list_that_rules_learn_by(code: str) -> None:
+    known = language(code)
+    needed = {name for name, value in language("es").tables["learning"].items() if isinstance(value, str)}
+    lacking = UNSPACED_LACK if known.script in {"kana", "han", "thai"} else set[str]()
+    given = known.tables["learning"]
+    assert needed - lacking <= given.keys()
+    assert {"fragments", "named", "typed", "ended", "words"} <= given.keys()
+    for name in given["typed"]:
+        assert name in TABLE.content["typed"], f"{code}: rules type no {name}"
+    for name in (name for name, value in given.items() if isinstance(value, str)):
+        assert name in TABLE.content["patterns"] or name in TABLE.content["moods"], f"{code}: rules read no {name}"
+
+
+def test_a_cue_is_looked_for_in_the_language_that_a_text_is_in() -> None:
+    past = TABLE.cue("past")
+    assert past.search("ich war mit meiner Schwester im Kino")
+    assert not past.search("the war on the news makes me sad")
+    assert TABLE.cue("duty").search("il faut que j'appelle le traiteur")
+    assert TABLE.cue("settled").search("歯医者に電話したよ")
+    assert [cue for cue in TABLE.cues("typed")["home"] if cue.search("moramos em Lisboa com a minha irmã")]
+
+
+def test_where_a_text_does_not_tell_its_language_every_one_of_its_letters_is_tried() -> None:
+    cue = Cue({"en": r"\bpixel\b", "de": r"\bkater\b", "ja": "犬"})
+    assert detect("Pixel") == ""
+    assert cue.search("Pixel")
+    assert cue.search("Kater")
+    assert cue.sub("…", "Pixel Kater") == "… …"

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from hitherto.text.languages import detect
 from hitherto.text.time.spans import due, ranges
 
 NOW = datetime(2026, 3, 10, 9, 0, tzinfo=UTC)
@@ -43,6 +44,10 @@ def _seen(text: str) -> list[tuple[str, str]]:
         ("后天下午三点", "2026-03-12 15:00", "后天下午三点"),
         ("我们下周五见面", "2026-03-20 00:00", "下周五"),
         ("三個星期以後考試", "2026-03-31 00:00", "三個星期以後"),
+        ("พรุ่งนี้บ่ายสองนัดหมอฟัน", "2026-03-11 14:00", "พรุ่งนี้บ่ายสอง"),
+        ("วันศุกร์หน้าสองทุ่มไปดูหนังกัน", "2026-03-13 20:00", "วันศุกร์หน้าสองทุ่ม"),
+        ("ย้ายบ้านวันที่ 5 พฤษภาคม", "2026-05-05 00:00", "วันที่ 5 พฤษภาคม"),
+        ("สามวันก่อนยังป่วยอยู่เลย", "2026-03-07 00:00", "สามวันก่อน"),
     ],
 )
 def test_a_time_is_read_and_shown_in_its_own_words(text: str, start: str, said: str) -> None:
@@ -58,6 +63,8 @@ def test_a_time_is_read_and_shown_in_its_own_words(text: str, start: str, said: 
         "Je ne sais pas quoi faire",
         "今はとても眠い",
         "我很喜欢这本书",
+        "离地铁近一点",
+        "ผมชอบหนังสือเล่มนี้มาก",
         "Не знаю, что и сказать",
     ],
 )
@@ -77,3 +84,17 @@ def test_a_time_in_words_alone_is_not_read_across_other_words() -> None:
         ("2026-03-09 00:00", "lunes"),
         ("2026-03-10 17:00", "a las cinco"),
     ]
+
+
+def test_an_hour_belongs_to_the_day_that_its_sentence_has_named() -> None:
+    assert _seen("jeudi j'ai un entretien à la clinique à 14h") == [
+        ("2026-03-12 14:00", "jeudi j'ai un entretien à la clinique à 14h")
+    ]
+    assert due("donderdag om half drie heb ik een gesprek", now=NOW, zone="UTC") == datetime(
+        2026, 3, 12, 14, 30, tzinfo=UTC
+    )
+
+
+def test_a_time_is_read_where_the_text_does_not_tell_its_language() -> None:
+    assert detect("Pixel Naturalis Stamppot Zeist 28 marzo Ragusa Dario") == ""
+    assert [said for _, said in _seen("Pixel Naturalis Stamppot Zeist 28 marzo Ragusa Dario")] == ["28 marzo"]

@@ -1,9 +1,9 @@
 // A bot on the terminal that remembers. With a service (`hitherto serve`, which prints a key) and a provider's key:
-//   HITHERTO_URL=http://127.0.0.1:8765 HITHERTO_KEY=rck_… OPENAI_API_KEY=sk-… node dist/examples/bot.js ana
+//   HITHERTO_URL=http://127.0.0.1:8080 HITHERTO_KEY=rck_… OPENAI_API_KEY=sk-… node dist/examples/bot.js ana
 import { createInterface } from "node:readline/promises";
 import { Hitherto } from "../src/index.js";
 
-const { HITHERTO_URL = "http://127.0.0.1:8765", HITHERTO_KEY = "", OPENAI_API_KEY = "", OPENAI_BASE_URL = "https://api.openai.com/v1", MODEL = "gpt-5-mini" } = process.env;
+const { HITHERTO_URL = "http://127.0.0.1:8080", HITHERTO_KEY = "", OPENAI_API_KEY = "", OPENAI_BASE_URL = "https://api.openai.com/v1", MODEL = "gpt-5-mini" } = process.env;
 const memory = new Hitherto({ url: HITHERTO_URL, key: HITHERTO_KEY });
 const user = process.argv[2] ?? "ana";
 const persona = "nikita";

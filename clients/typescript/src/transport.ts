@@ -3,7 +3,7 @@ import { Busy, errorOf, HithertoError } from "./errors.js";
 export type Query = Record<string, string | number | boolean | readonly string[] | Date | null | undefined>;
 
 export interface Options {
-  /** Where the service listens, such as "http://127.0.0.1:8765". */
+  /** Where the service listens, such as "http://127.0.0.1:8080". */
   url: string;
   /** A key made by `hitherto keys create`. One that belongs to a user works for that user alone. */
   key: string;

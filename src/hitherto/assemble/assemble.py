@@ -5,16 +5,16 @@ is laid out and counted as it will be sent. A count over the total goes back to 
 what leaves here fits.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from hitherto.assemble.budget import Share, Shelf, share
 from hitherto.assemble.candidates import Candidate, Claim, Desk, duplicates
 from hitherto.assemble.draft import Choice, Table, drafted, table
-from hitherto.assemble.material import Material
-from hitherto.assemble.receipt import Assembled, assembled
+from hitherto.assemble.material import Assembled, Material
+from hitherto.assemble.receipt import assembled
 from hitherto.errors import ImpossibleBudget
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.recipes.titles import UNTRIMMED, SectionId
 from hitherto.tokens import Tokenizer
 
@@ -83,7 +83,7 @@ def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
     """What repeats what is more precious, by number."""
     worth = wanted.desk.recipe.precious
     numbered = [pair for pair in enumerate(wanted.candidates) if not pair[1].reason and pair[0] not in without]
-    numbered.sort(key=lambda pair: worth[pair[1].section])
+    numbered.sort(key=lambda pair: (worth[pair[1].section], pair[1].kind != "turn" and pair[1].key.startswith("turn:")))
     claims = [Claim(number, candidate.key, candidate.said) for number, candidate in numbered]
     before = sum(worth[candidate.section] < worth["working"] for _, candidate in numbered)
     shown = [Claim(wanted.message_number, f"turn:{wanted.desk.material.message_id}", "")]
@@ -94,7 +94,16 @@ def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
         for place, exchange in enumerate(wanted.past.shown)
         if (number := wanted.turn_number(place)) not in without
     ]
-    return duplicates([*shown, *claims], turns=turns, before=before + len(shown))
+    found = duplicates([*shown, *claims], turns=turns, before=before + len(shown))
+    return found | _in_the_window(wanted, numbered, turns)
+
+
+def _in_the_window(wanted: Table, numbered: Sequence[tuple[int, Candidate]], turns: Sequence[Claim]) -> dict[int, int]:
+    """Which earlier exchanges and quotes show a turn that the history shows: there it stands where it was said."""
+    if wanted.desk.recipe.long_term.form != "exchanges":
+        return {}
+    held = {turn.key: turn.number for turn in turns}
+    return {n: held[one.key] for n, one in numbered if one.section == "long_term" and one.key in held}
 
 
 def _surplus(wanted: Table, without: Collection[int]) -> dict[int, str]:

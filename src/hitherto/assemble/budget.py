@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hitherto.assemble.candidates import Candidate
 from hitherto.assemble.history import Past, Plan
 from hitherto.errors import ImpossibleBudget
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.recipes.titles import SectionId
 
 LEAST_PART = 24

@@ -10,26 +10,23 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from hitherto.assemble.material import Material
 from hitherto.assemble.render import bounded, indented, safe
 from hitherto.clock import local
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.recipes.titles import SectionId
 from hitherto.safety.secrets import masked
+from hitherto.text.time import written_clock, written_day
 from hitherto.tokens import Tokenizer
 from hitherto.types import Recalled, Record, StoredTurn
 
 NOTHING: Final[Mapping[str, float]] = {}
 _LONGEST: Final = 20_000
 """Characters of an entry that are looked at; no cap of any recipe has room for more."""
-
-
-_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,18 +172,28 @@ class Desk:
         return known
 
     def day(self, source: Record | StoredTurn) -> str:
-        return local(source.at, self.material.profile.zone).date().isoformat()
+        """A day with its year: as the user's locale writes it, or else as ISO 8601 does."""
+        then, locale = self.here(source), self.material.profile.locale
+        return written_day(then, locale, year=True) if locale else then.date().isoformat()
+
+    def here(self, source: Record | StoredTurn) -> datetime:
+        """When it was by the user's clock."""
+        return local(source.at, self.material.profile.zone)
 
     def weekday(self, source: Record | StoredTurn) -> str:
-        """A day as people write it, such as `Tue 3 Mar`, with the year where it is another one."""
+        """A day as people write it where the user is from, such as `Tue 3 Mar`, with the year where it is another one."""
         quarter = int(source.at.timestamp()) // 900
         known = self._days.get(quarter)
         if known is not None:
             return known
-        then, now = (local(at, self.material.profile.zone) for at in (source.at, self.material.now))
-        day = f"{_DAYS[then.weekday()]} {then.day} {_MONTHS[then.month - 1]}"
-        found = self._days[quarter] = day if then.year == now.year else f"{day} {then.year}"
+        then, profile = self.here(source), self.material.profile
+        year = then.year != local(self.material.now, profile.zone).year
+        found = self._days[quarter] = written_day(then, profile.locale, year=year)
         return found
+
+    def time(self, source: Record | StoredTurn) -> str:
+        """An hour and minute as people write them where the user is from."""
+        return written_clock(self.here(source), self.material.profile.locale)
 
     def age(self, source: Record) -> timedelta:
         return self.material.now - (source.due or source.at)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
-from hitherto.assemble.receipt import Assembled
+from hitherto.assemble.material import Assembled
 from hitherto.coordination.local import Coordination
 from hitherto.tokens import MESSAGE, Tokenizer
 from hitherto.types import Context, Item, Json

@@ -17,22 +17,15 @@ from hitherto.assemble.budget import Share
 from hitherto.assemble.candidates import Candidate, Desk
 from hitherto.assemble.exchange import Exchange, message_tokens, messages, transcript
 from hitherto.assemble.history import Past, Quoted, earlier, quoted_reply
+from hitherto.assemble.material import Piece
 from hitherto.assemble.render import name_in_title, shorten
-from hitherto.assemble.sections import SECTIONS
+from hitherto.assemble.sections import candidates as wanting
 from hitherto.assemble.sections.memories import EPISODES, USER_FACTS
-from hitherto.recipes.model import Recipe
-from hitherto.recipes.titles import HEADINGS, UNTRIMMED, SectionId
+from hitherto.recipes.recipe import Recipe
+from hitherto.recipes.titles import UNTRIMMED, Heading, SectionId
 from hitherto.safety.visible import visible
 from hitherto.tokens import MESSAGE, REQUEST, Tokenizer
 from hitherto.types import Json
-
-
-class Piece(NamedTuple):
-    """A stretch of text in a prompt: an item's, by its number, or (None) the renderer's own."""
-
-    text: str
-    item: int | None = None
-
 
 HEADING_ORDER: Final = (USER_FACTS, EPISODES)
 """Headings that stand in this order, whatever their entries rank; others follow as they come."""
@@ -55,18 +48,18 @@ class Frame:
     opening: str
     closing: str
     tokens: int
+    trusted: bool
 
 
 def frames(recipe: Recipe, persona: str, tokenizer: Tokenizer) -> dict[SectionId, Frame]:
     """The frame of every section; `persona` is the name as titles show it."""
     titles, leads = recipe.titles, recipe.leads
-    return {s: _frame(s, titles.get(s), leads.get(s), persona, tokenizer) for s in recipe.order}
+    return {s: _frame(recipe.heading(s), titles.get(s), leads.get(s), persona, tokenizer) for s in recipe.order}
 
 
 @lru_cache(maxsize=1024)
-def _frame(section: SectionId, title: str | None, lead: str | None, persona: str, tokenizer: Tokenizer) -> Frame:
+def _frame(heading: Heading, title: str | None, lead: str | None, persona: str, tokenizer: Tokenizer) -> Frame:
     """A section's markers, or the plain title of a trusted one."""
-    heading = HEADINGS[section]
     if title is not None:
         heading = replace(heading, title=title)
     above = f"{lead}\n" if lead else ""
@@ -75,14 +68,14 @@ def _frame(section: SectionId, title: str | None, lead: str | None, persona: str
     else:
         inside = f"{heading.lead}\n" if heading.lead else ""
         opening, closing = f"{above}{heading.opened(persona)}\n{inside}", f"{heading.closed(persona)}\n\n"
-    return Frame(opening, closing, tokenizer.count(opening) + tokenizer.count(closing))
+    return Frame(opening, closing, tokenizer.count(opening) + tokenizer.count(closing), heading.trusted)
 
 
-def pieces(section: SectionId, entries: Sequence[Entry], around: Frame) -> Iterator[Piece]:
+def pieces(entries: Sequence[Entry], around: Frame) -> Iterator[Piece]:
     """One section with these entries, none for a section that has nothing to show."""
     if not entries:
         return
-    if HEADINGS[section].trusted:
+    if around.trusted:
         if around.opening:
             yield Piece(around.opening)
         for shown in entries:
@@ -179,7 +172,7 @@ def table(desk: Desk) -> Table:
     recipe, material, count = desk.recipe, desk.material, desk.tokenizer.count
     persona = name_in_title(material.persona.name)
     around = frames(recipe, persona, desk.tokenizer)
-    candidates = tuple(candidate for section in recipe.order for candidate in SECTIONS[section](desk))
+    candidates = tuple(wanting(desk))
     past = Past(desk, empty=recipe.history.delivery == "moments")
     reply = quoted_reply(desk)
     message = visible(material.message)
@@ -286,7 +279,7 @@ def drafted(wanted: Table, choice: Choice) -> Draft:
             carriers += [wanted.turn_number(place)] * len(found)
 
     sections: tuple[tuple[SectionId, tuple[Piece, ...]], ...] = tuple(
-        (s, tuple(pieces(s, shown[s], wanted.frames[s]))) for s in desk.recipe.arranged
+        (s, tuple(pieces(shown[s], wanted.frames[s]))) for s in desk.recipe.arranged
     )
     written = _joined(made for section, made in sections if section not in desk.recipe.tail)
     tail = _joined(made for section, made in sections if section in desk.recipe.tail)

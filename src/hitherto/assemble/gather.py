@@ -12,21 +12,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
 from hitherto import ids as keys
 from hitherto.assemble import personas, select
 from hitherto.assemble.material import Material
 from hitherto.assemble.personas import Resolved
-from hitherto.assemble.select import Beyond, beyond, reached
+from hitherto.assemble.select import Apart, Beyond, beyond, reached
 from hitherto.errors import NotFound, StoreError
 from hitherto.ingest import focus, sessions
-from hitherto.ingest.short import is_short
-from hitherto.ingest.slots import is_question
-from hitherto.recall import naming
-from hitherto.recall.found import Blending, Search
+from hitherto.ingest.focus import is_question, is_short
+from hitherto.recall import entities
+from hitherto.recall.hits import Blending, Search
 from hitherto.recall.rank import Boosts, Shares
-from hitherto.recall.search import Ahead, UserRecall
-from hitherto.recipes.model import Recipe
+from hitherto.recall.search import Ahead, Brought, UserRecall
+from hitherto.recipes.recipe import Recipe
 from hitherto.safety.quarantine import Verdicts
 from hitherto.store import records as nouns
 from hitherto.store.protocol import (
@@ -69,6 +69,8 @@ SESSIONS = 12
 CARDS = 8
 """Of how many entities cards are looked for, best found first."""
 CARD_FACTS = 100
+RESTING = 12
+"""Of how many of its newest turns it is looked up in which lane a record was said."""
 _ROOM = 5
 """Characters of a token, about: what is found behind so many has no room in any case."""
 GREETING = 2
@@ -137,6 +139,8 @@ async def gather(store: UserStore, request: Request, recall: UserRecall) -> Mate
     brought = await _brought(store, request, seen, state, recall)
     problems = (*state.material.problems, *((brought.problem,) if brought.problem else ()))
     further = {} if brought.read is None else reached(state.material, request.recipe, state.beyond, brought.read)
+    if brought.apart is not None:
+        further |= _told(request, state, brought.apart)
     return replace(state.material, recalled=brought.recalled, cards=brought.cards, problems=problems, **further)
 
 
@@ -173,6 +177,8 @@ class _State:
     beyond: Beyond
     ask: Search
     named: tuple[str, ...]
+    past: tuple[Summary, ...]
+    days: tuple[Summary, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +190,8 @@ class _Brought:
     problem: str = ""
     read: Answers | None = None
     """What else was read with it."""
+    apart: Apart | None = None
+    """What stays out because it belongs to another lane; None where no other lane is closed to this one."""
 
 
 async def _seen(store: UserStore, request: Request, recall: UserRecall) -> _Seen | _Unreadable:
@@ -195,7 +203,7 @@ async def _seen(store: UserStore, request: Request, recall: UserRecall) -> _Seen
         return _Unreadable(error)
     text = message.text if message else request.message or ""
     plan = _plan(request, before=message.place if message else None)
-    named = RecordsByEntity(noun="entity", refs=naming.marks(text), limit=CARDS, known=request.known)
+    named = RecordsByEntity(noun="entity", refs=entities.marks(text), limit=CARDS, known=request.known)
     search = _search(request, text)
     ahead, asking = recall.ahead(search, anchored=True), personas.asking(request.persona)
     reading = asyncio.create_task(store.read(*plan.queries(), named, *ahead.queries, *asking))
@@ -223,11 +231,13 @@ async def _who_alone(store: UserStore, request: Request) -> Resolved:
         return personas.resolved(request.persona, error)
 
 
+def _exchanges(request: Request) -> bool:
+    return request.recipe.long_term.form == "exchanges"
+
+
 def _search(request: Request, text: str) -> Search:
     found = request.recipe.recall
-    everywhere = found.other_lanes == "always" or (
-        found.other_lanes == "named_or_confident" and request.recipe.long_term.form == "exchanges"
-    )
+    everywhere = found.other_lanes == "always" or (found.other_lanes == "named_or_confident" and _exchanges(request))
     return Search(
         text=text,
         limit=request.recipe.recall.candidates,
@@ -240,8 +250,8 @@ def _search(request: Request, text: str) -> Search:
         blending=blending(request.recipe),
         now=request.now,
         known=request.known,
-        room=_ROOM * request.recipe.total.target if request.recipe.long_term.form == "exchanges" else None,
-        around=request.recipe.long_term.form == "exchanges",
+        room=_ROOM * request.recipe.total.target if _exchanges(request) else None,
+        around=_exchanges(request),
     )
 
 
@@ -250,12 +260,46 @@ async def _brought(store: UserStore, request: Request, seen: _Seen, state: _Stat
         brought = await recall.recall(store, state.ask, seen.ahead, seen.answers, beside=state.beyond.queries)
         recalled = _held_back(brought.hits)
         facts = await _facts(store, request, recalled, named=state.named, known=state.material.known)
+        apart = await _apart(store, request, state, brought, facts)
     except StoreError as error:
         return _Brought(problem=f"recall failed: {error}")
     cards = select.cards(facts.refs, facts.memories, now=request.now, recipe=request.recipe)
     if "memories" in request.recipe.order:
         return _Brought(recalled, cards, brought.problem, brought.read)
-    return _Brought((*recalled, *select.beside(recalled, cards)), (), brought.problem, brought.read)
+    together = (*recalled, *select.beside(recalled, cards))
+    if apart is not None:
+        together = tuple(_kept_apart(hit, apart) for hit in together)
+    return _Brought(together, (), brought.problem, brought.read, apart)
+
+
+async def _apart(store: UserStore, request: Request, state: _State, brought: Brought, facts: "_Facts") -> Apart | None:
+    """Where what is known was said, if the user talks in lanes that are closed to this one or to several personas."""
+    persona, home = request.persona, request.lane
+    alone = set(brought.personas) <= {persona} and all(sessions.shows(home, lane) for lane in brought.lanes)
+    if state.ask.home is ANY or alone:
+        return None
+    known = (hit.what for hit in brought.hits if not isinstance(hit.what, StoredTurn))
+    resting = (*known, *facts.memories, *state.past, *state.days)
+    sources = dict.fromkeys(source for record in resting for source in record.sources[-RESTING:])
+    query = TurnsById(ids=tuple(sources), known=state.material.known)
+    said_in = {turn.id: turn for turn in (await store.read(query))[query]} if sources else {}
+    return Apart(persona=persona, home=home, named=brought.named, said_in=said_in, sure=brought.sure)
+
+
+def _kept_apart(hit: Recalled, apart: Apart) -> Recalled:
+    out = "" if hit.reason or isinstance(hit.what, StoredTurn) else apart.keeps_out(hit.what)
+    return replace(hit, reason=out) if out else hit
+
+
+def _told(request: Request, state: _State, apart: Apart) -> dict[str, Any]:
+    """The last session and today as this lane may read them, by the names of the material's fields."""
+    zone, now = state.material.profile.zone, request.now
+    days = apart.told(state.days)
+    past = apart.told(state.past)
+    return {
+        "today": select.today(days, now=now, zone=zone),
+        "last_time": select.last_time(past, days, running=state.material.session, now=now, zone=zone),
+    }
 
 
 async def _message(store: UserStore, request: Request) -> StoredTurn | None:
@@ -333,12 +377,14 @@ async def _state(store: UserStore, request: Request, seen: _Seen) -> _State:
     window = sessions.within_chain(turns, running.chain)[-request.recipe.history.window :]
     if not window and request.recipe.history.returning:
         window = _last_said(turns, most=request.recipe.history.returning)
+    sure = select.certain(window, request.recipe, message=text) if _exchanges(request) else window
     lasting, earlier = await _lasting(store, request, plan, answers, window)
     quoted = await _quoted(store, request, message, window)
     pending = [slot for slot in nouns.records(answers[plan.slot], Slot) if slot.status == "ACTIVE"]
     anchor = focus.anchor(text, reply_to=quoted, window=turns, slot=pending[0] if pending else None)
     summaries = {summary.key: summary for summary in nouns.records(earlier[lasting.summaries], Summary)}
     days = nouns.records(earlier[lasting.days], Summary)
+    past = nouns.records(earlier[lasting.past], Summary)
     marked = nouns.records(earlier[lasting.marked], Memory)
     states = nouns.records(answers[plan.state], State)
     material = Material(
@@ -356,11 +402,12 @@ async def _state(store: UserStore, request: Request, seen: _Seen) -> _State:
         session=running.id,
         slot=anchor.slot.id if anchor.slot else None,
         window=window,
+        certain=frozenset(turn.id for turn in sure),
         last_interaction=turns[-1].at if turns else None,
         state=states[0] if states else None,
         today=select.today(days, now=request.now, zone=profile.zone),
         last_time=select.last_time(
-            nouns.records(earlier[lasting.past], Summary),
+            past,
             days,
             running=running.id,
             now=request.now,
@@ -386,10 +433,10 @@ async def _state(store: UserStore, request: Request, seen: _Seen) -> _State:
         zone=profile.zone,
         known=known,
         open_session=running.id if request.recipe.secrets == "session" else None,
-        skip=frozenset(turn.seq for turn in (*window, *([message] if message else []))),
+        skip=frozenset(turn.seq for turn in (*sure, *([message] if message else []))),
     )
     further = beyond(material, request.recipe, running=running, known=request.known)
-    return _State(material, further, ask, naming.meant(text, nouns.records(answers[seen.named], Entity)))
+    return _State(material, further, ask, entities.meant(text, nouns.records(answers[seen.named], Entity)), past, days)
 
 
 async def _lasting(
@@ -492,7 +539,7 @@ async def _facts(
     if not refs:
         return _Facts()
     facts = await _about(store, request, refs, known=known)
-    near = naming.one_hop(named, facts)[: CARDS - len(refs)]
+    near = entities.one_hop(named, facts)[: CARDS - len(refs)]
     if near:
         facts = tuple({fact.id: fact for fact in (*facts, *await _about(store, request, near, known=known))}.values())
     return _Facts(refs=(*refs, *near), memories=facts)

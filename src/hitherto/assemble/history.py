@@ -17,8 +17,8 @@ from hitherto.assemble.candidates import Candidate, Desk
 from hitherto.assemble.exchange import LONGEST, Exchange, Leftover, exchanges, shortened, without_secrets
 from hitherto.assemble.material import Material
 from hitherto.assemble.render import bounded, indented, level, shorten
-from hitherto.clock import local
-from hitherto.ingest.short import stands_alone
+from hitherto.ingest.focus import stands_alone
+from hitherto.text.time import written_clock, written_day
 from hitherto.tokens import MESSAGE
 from hitherto.types import StoredTurn
 
@@ -256,7 +256,9 @@ def quoted_reply(desk: Desk) -> Quoted | None:
         if anchor is None or any(anchor.id == seen.id for seen in material.window) or stands_alone(material.message):
             return None
         turn, title = anchor, FOCUS
-    when = local(turn.at, material.profile.zone).isoformat(sep=" ", timespec="minutes")[:16]
+    then, locale = desk.here(turn), material.profile.locale
+    iso = then.isoformat(sep=" ", timespec="minutes")[:16]
+    when = f"{written_day(then, locale, year=True)}, {written_clock(then, locale)}" if locale else iso
     text = shorten(indented(desk.clean(bounded(turn.text, LONGEST), session=turn.session)), desk.quoted, desk.tokenizer)
     before, after = f"[{title}]\n{desk.speaker(turn)} ({when}): ", f"\n[/{title}]"
     return Quoted(turn, before, text, after, MESSAGE + desk.tokenizer.count(before + text + after))

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from hitherto.errors import InvalidInput, PersonaTooLarge, StoreError
 from hitherto.ingest import validation as validate
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.store.catalog import Catalog, Document
 from hitherto.store.codec import dump
 from hitherto.store.protocol import TenantDocuments

@@ -1,91 +1,18 @@
-"""What the assembly hands back: the context's parts before it has a snapshot, and its receipt: every candidate, in or out
-and why, what each budget was used for, and the log's fields.
-"""
+"""What came of a context: every candidate, in or out and why, what each budget was used for, and the log's fields."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Final
 
-from hitherto.assemble.draft import Choice, Draft, Piece, Table
+from hitherto.assemble.draft import Choice, Draft, Table
 from hitherto.assemble.exchange import Exchange
-from hitherto.clock import micros
-from hitherto.recipes.titles import HEADINGS, UNTRIMMED, Volatility
-from hitherto.types import Context, Item, Json, SectionUse
+from hitherto.assemble.material import OVER_BUDGET, SHORTENED, Assembled, result_hash
+from hitherto.recipes.recipe import Recipe
+from hitherto.recipes.titles import UNTRIMMED, Volatility
+from hitherto.types import Item, Json, SectionUse
 
-OVER_BUDGET: Final = "over budget"
-SHORTENED: Final = "shortened"
 _INPUTS: Final = frozenset({"policy", "boundaries", "augmentations", "task_state", "style"})
-
-
-def result_hash(system: str, messages: Sequence[Mapping[str, Json]]) -> str:
-    """A hash of what the model sees."""
-    sent = json.dumps([system, *messages], separators=(",", ":"))
-    return blake2b(sent.encode(), digest_size=16).hexdigest()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assembled:
-    """A context and how it was made. `pieces` joined are the system text,
-    `tail` joined the message that follows the history; `carriers` names the item of each message, None for the tail.
-    """
-
-    system: str
-    history: tuple[dict[str, Json], ...]
-    messages: tuple[dict[str, Json], ...]
-    tokens: int
-    items: tuple[Item, ...]
-    sections: tuple[SectionUse, ...]
-    prefix_hash: str
-    result: str
-    """A hash of what the model sees."""
-    log: Mapping[str, Json]
-    warnings: tuple[str, ...]
-    recipe: str
-    recipe_hash: str
-    family: str
-    user: str
-    at: datetime
-    known: int
-    pieces: tuple[Piece, ...]
-    tail: tuple[Piece, ...]
-    carriers: tuple[int | None, ...]
-    costs: tuple[int, ...]
-    """Tokens of each message."""
-    breakpoints: tuple[int, ...]
-
-    @property
-    def snapshot(self) -> str:
-        """Its snapshot's id: the same for the same context of the same user at the same moment, wherever it is made."""
-        digest = blake2b(digest_size=16)
-        moment = (str(micros(self.at)), str(self.known))
-        for part in (self.user, *moment, self.recipe_hash, self.family, self.result):
-            digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
-        return f"snap_{digest.hexdigest()}"
-
-    def context(self, *, kept: int | None = None) -> Context:
-        """What the caller gets: messages of its own, to change as it likes, while the snapshot is still being written."""
-        messages = [deepcopy(message) if "tool_calls" in message else message.copy() for message in self.messages]
-        return Context(
-            system=self.system,
-            history=messages[: len(self.history)],
-            messages=messages,
-            tokens=self.tokens,
-            items=list(self.items),
-            snapshot=self.snapshot,
-            prefix_hash=self.prefix_hash,
-            recipe=self.recipe,
-            at=self.at,
-            known=self.known,
-            sections=self.sections,
-            log=self.log,
-            warnings=self.warnings,
-            breakpoints=self.breakpoints,
-            kept=kept,
-        )
 
 
 def assembled(wanted: Table, choice: Choice, draft: Draft) -> Assembled:
@@ -113,7 +40,7 @@ def assembled(wanted: Table, choice: Choice, draft: Draft) -> Assembled:
         tokens=draft.tokens,
         items=tuple(_items(wanted, choice, draft)),
         sections=_uses(wanted, choice),
-        prefix_hash=_prefix(draft),
+        prefix_hash=_prefix(draft, recipe),
         result=result_hash(draft.system, messages),
         log=_log(wanted, choice, draft),
         warnings=_warnings(wanted),
@@ -215,11 +142,11 @@ def _uses(wanted: Table, choice: Choice) -> tuple[SectionUse, ...]:
     )
 
 
-def _prefix(draft: Draft) -> str:
+def _prefix(draft: Draft, recipe: Recipe) -> str:
     """A hash of the text before the first section that changes with every turn."""
     digest = blake2b(digest_size=16)
     for section, made in draft.sections:
-        if made and HEADINGS[section].volatility is Volatility.TURN:
+        if made and recipe.heading(section).volatility is Volatility.TURN:
             break
         for piece in made:
             digest.update(piece.text.encode("utf-8", "surrogatepass"))
@@ -257,7 +184,10 @@ def _warnings(wanted: Table) -> tuple[str, ...]:
     found = [*material.problems]
     if wanted.desk.tokenizer.warning:
         found.append(wanted.desk.tokenizer.warning)
+    taken = frozenset[str]().union(recipe.sections, *(own.asked for own in recipe.sections.values()))
     for name in sorted(material.inputs):
+        if name in taken or (name not in recipe.order and any(own.source for own in recipe.sections.values())):
+            continue
         if name not in _INPUTS:
             found.append(f"input {name!r} is no section that takes one; they are {', '.join(sorted(_INPUTS))}")
         elif name not in recipe.order:

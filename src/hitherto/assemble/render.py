@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hitherto.safety.escaping import escaped, safe
+from hitherto.safety.markup import escaped, safe
 from hitherto.safety.visible import visible
 from hitherto.tokens import Tokenizer
 

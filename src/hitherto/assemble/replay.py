@@ -1,15 +1,15 @@
 """The past again: a context rebuilt from its snapshot, and another recipe tried over a recorded conversation."""
 
+import json
 import logging
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from hitherto.assemble import snapshot
-from hitherto.assemble.material import Material
-from hitherto.assemble.receipt import Assembled
+from hitherto.assemble.material import Assembled, Material
 from hitherto.errors import NotFound, StoreError
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.store.codec import erased_name
 from hitherto.store.protocol import (
     Answers,
@@ -19,6 +19,7 @@ from hitherto.store.protocol import (
     Log,
     Scope,
     SnapshotsById,
+    StoredSnapshot,
     TurnList,
     TurnsById,
     UserStore,
@@ -38,6 +39,12 @@ async def replay(store: UserStore, snapshot_id: str) -> Context:
     needed = Blobs(hashes=snapshot.blob_names(found[0]))
     rebuilt = snapshot.rebuilt(found[0], (await store.read(needed))[needed])
     return replace(rebuilt.context, warnings=(*rebuilt.context.warnings, *rebuilt.notes))
+
+
+def shown(snapshots: Iterable[StoredSnapshot]) -> list[StoredSnapshot]:
+    """Snapshots as those who read them themselves know them: with a row for each item."""
+    bodies = ((one, json.dumps(snapshot.body_of(one), ensure_ascii=False, separators=(",", ":"))) for one in snapshots)
+    return [replace(one, body=body) for one, body in bodies]
 
 
 async def keep(store: UserStore, made: Assembled, recipe: Recipe, material: Material) -> None:

@@ -5,22 +5,36 @@ Another lane's summary comes along when the message names that lane, or when nea
 never just because it is there.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from hitherto.assemble.material import Material
 from hitherto.clock import day_bounds, local_day
 from hitherto.ingest import sessions
-from hitherto.recipes.model import Recipe
+from hitherto.recipes.recipe import Recipe
 from hitherto.store import records as nouns
 from hitherto.store.protocol import Answers, Query, RecordList, TurnList
 from hitherto.text.analyser import stems
-from hitherto.types import Card, Loop, Memory, Recalled, Session, StoredTurn, Summary, Thought
+from hitherto.types import Card, Loop, Memory, Recalled, Record, Session, StoredTurn, Summary, Support, Thought
 
+DANGER: Final = re.compile(
+    r"al+[eéè]rg|аллерг|алерг|アレルギー|过敏|알레르기|حساسي|ana(?:ph|f)[iy]l|epi-?pen|c(?:o?e|[eé]l)liac|zöliak|celiac|celíac"
+    r"|intoleran|unverträglich|pacemaker|herzschrittmacher|marcapasos|put me in hospital|swelled up|cierra la garganta",
+    re.IGNORECASE,
+)
+"""What may harm somebody and must be at hand whenever it matters, whoever asks."""
 SOON = timedelta(hours=2)
 """A loop surfaces this long before it is due."""
+OTHER_LANE = "other lane"
+OTHER_PERSONA = "said to another persona"
+WRAPPING = 60
+PER_TURN = 6
+"""Tokens around the history and around each of its turns, about."""
+CORE = 3
+"""The importance of what is always true of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +60,20 @@ def running_session(
     return Running(id=None, chain=linked if gap < rule.chain else ())
 
 
+def certain(window: Sequence[StoredTurn], recipe: Recipe, *, message: str) -> tuple[StoredTurn, ...]:
+    """The newest turns, which the history has room for whatever else is shown; what was said before them in the same window
+    is found like anything else."""
+    rules = recipe.history
+    room = recipe.history_group.target - WRAPPING - len(message) // 2
+    kept = 0
+    for turn in reversed(window):
+        room -= min(turn.tokens, rules.turn) + PER_TURN
+        if kept >= rules.minimum and room < 0:
+            break
+        kept += 1
+    return tuple(window[len(window) - kept :])
+
+
 def today(days: Sequence[Summary], *, now: datetime, zone: str) -> Summary | None:
     day = local_day(now, zone)
     return next((summary for summary in days if summary.day == day), None)
@@ -60,6 +88,75 @@ def last_time(
             return summary
     day = local_day(now, zone)
     return next((summary for summary in days if summary.day is not None and summary.day < day), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """What of all that is known stays out of a conversation because it belongs to another: one topic's matters are not
+    another's, and a user's own words are for whom they were said to. What is general knowledge of the user, what the message
+    asks for and what it names a lane for come along.
+    """
+
+    persona: str | None
+    home: str | None
+    named: frozenset[str]
+    said_in: Mapping[str, StoredTurn]
+    """The turns that what is known rests on."""
+    sure: frozenset[int]
+    """Entries of records that answer the message nearly as well as the best turn."""
+
+    def keeps_out(self, record: Record) -> str:
+        """The reason, or nothing."""
+        if record.seq in self.sure or (isinstance(record, Memory) and _general(record)):
+            return ""
+        turns = [self.said_in[turn] for turn in record.sources if turn in self.said_in]
+        if isinstance(record, Memory):
+            # A fact that was said in several lanes belongs to none of them.
+            if turns and _quotes(record) and all(turn.persona != self.persona for turn in turns):
+                return OTHER_PERSONA
+            open_ = any(self._open(turn.lane) for turn in turns) if turns else self._open(record.lane)
+        else:
+            # A story of several lanes tells of each.
+            open_ = all(self._open(turn.lane) for turn in turns) if turns else self._open(record.lane)
+        return "" if open_ else OTHER_LANE
+
+    def told(self, summaries: Sequence[Summary]) -> tuple[Summary, ...]:
+        """The summaries as this lane may read them, without those of which nothing is left."""
+        return tuple(told for summary in summaries if (told := self._told(summary)) is not None)
+
+    def _told(self, summary: Summary) -> Summary | None:
+        if not self.keeps_out(summary):
+            return summary
+        kept = tuple(one for one in summary.sentences if self._all_open(one.sources))
+        if not kept:
+            return None
+        said = {one.text for one in kept}
+        detail = {
+            name: [one for one in value if one in said] if isinstance(value, list) else ""
+            for name, value in summary.detail.items()
+        }
+        text = " ".join(one.text for one in kept)
+        return replace(summary, text=text, sentences=kept, detail=detail, sources=_sources(kept))
+
+    def _all_open(self, sources: Sequence[str]) -> bool:
+        return all(self._open(self.said_in[turn].lane) for turn in sources if turn in self.said_in)
+
+    def _open(self, lane: str | None) -> bool:
+        return lane in self.named or sessions.shows(self.home, lane)
+
+
+def _general(memory: Memory) -> bool:
+    """Whether a fact is known of the user wherever they talk."""
+    return memory.pinned or memory.standing or memory.importance >= CORE
+
+
+def _quotes(memory: Memory) -> bool:
+    """Whether a memory says what it knows in the words of the turn that it comes from."""
+    return any(f"“{quote.words}" in memory.text for quote in memory.quotes)
+
+
+def _sources(sentences: Sequence[Support]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source for one in sentences for source in one.sources))
 
 
 def surfacing(loops: Sequence[Loop], *, now: datetime, fade: timedelta) -> tuple[Loop, ...]:
@@ -92,15 +189,25 @@ def holds(memory: Memory, *, now: datetime) -> bool:
     return memory.valid_to is None or memory.valid_to > now
 
 
+def endangers(memory: Memory) -> bool:
+    """Whether what is always given is a danger to somebody rather than a request."""
+    return memory.standing and DANGER.search(memory.text) is not None
+
+
 def foundation(memories: Sequence[Memory], *, now: datetime, limit: int) -> tuple[Memory, ...]:
-    """Pinned ones first, then core identity, newest first."""
-    lasting = [m for m in memories if holds(m, now=now) and (m.pinned or not m.standing) and m.importance >= 3]
-    return tuple(sorted(lasting, key=lambda m: (not m.pinned, -m.at.timestamp(), -m.seq))[:limit])
+    """Pinned ones first, then dangers, then core identity, newest first."""
+    lasting = [
+        m
+        for m in memories
+        if holds(m, now=now) and (endangers(m) or ((m.pinned or not m.standing) and m.importance >= CORE))
+    ]
+    return tuple(sorted(lasting, key=lambda m: (not m.pinned, not endangers(m), -m.at.timestamp(), -m.seq))[:limit])
 
 
 def standing(memories: Sequence[Memory], *, now: datetime) -> tuple[Memory, ...]:
     """Standing requests that the user stated; those of any other origin never reach a prompt as requests."""
-    return tuple(m for m in memories if m.standing and m.origin in ("user", "application") and holds(m, now=now))
+    own = (m for m in memories if m.standing and m.origin in ("user", "application") and holds(m, now=now))
+    return tuple(m for m in own if not endangers(m))
 
 
 def cards(refs: Sequence[str], facts: Sequence[Memory], *, now: datetime, recipe: Recipe) -> tuple[Card, ...]:
@@ -149,7 +256,7 @@ class Beyond:
 def beyond(material: Material, recipe: Recipe, *, running: Running, known: int | None) -> Beyond:
     persona, lane, zone = material.persona.id, material.lane, material.profile.zone
     begin, _ = day_bounds(local_day(material.now, zone), zone)
-    firsts = today = lanes = None
+    firsts = today = others = None
     if recipe.history.keep_first and running.chain:
         session, most = running.chain[-1], recipe.history.keep_first
         firsts = TurnList(persona=persona, lane=lane, session=session, limit=most, known=known)
@@ -157,8 +264,8 @@ def beyond(material: Material, recipe: Recipe, *, running: Running, known: int |
         most = 2 * SPARE * few
         today = TurnList(persona=persona, lane=lane, since=begin, until=material.now, limit=most, known=known)
     if recipe.limits.other_lanes and "other_lanes" in recipe.order:
-        lanes = RecordList(noun="summary", persona=persona, key_prefix="lane:", limit=LANES, known=known)
-    return Beyond(begin=begin, firsts=firsts, today=today, lanes=lanes)
+        others = RecordList(noun="summary", persona=persona, key_prefix="lane:", limit=LANES, known=known)
+    return Beyond(begin=begin, firsts=firsts, today=today, lanes=others)
 
 
 def reached(material: Material, recipe: Recipe, asked: Beyond, answers: Answers) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
@@ -18,11 +18,14 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from hitherto import Hitherto, __version__
+from hitherto import __version__
 from hitherto.deliver import plain
 from hitherto.errors import HithertoError
 from hitherto.recipes.titles import NOTICE
 from hitherto.types import Json, Memory
+
+if TYPE_CHECKING:
+    from hitherto import Hitherto
 
 INSTRUCTIONS = (
     "The memory of the person you are talking to. Search it before you say that you do not know something about them;"
@@ -36,7 +39,7 @@ Need = Literal["read", "write", "forget"]
 class Owner:
     """Whose memory a call is about."""
 
-    memory: Hitherto
+    memory: "Hitherto"
     user: str
     persona: str | None = None
     lane: str | None = None
@@ -122,7 +125,7 @@ def _reading(made: MCPServer[Any], bind: Bind) -> None:
     async def context(message: Query) -> str:
         """Everything worth knowing to answer this message: the situation, recent turns, open threads, memories."""
         async with _bound(bind, "read") as owner:
-            return await _told(owner, message)
+            return await _context_text(owner, message)
 
     @made.tool(annotations=read)
     async def open_loops() -> list[Thread]:
@@ -192,7 +195,7 @@ def _resources(made: MCPServer[Any], bind: Bind) -> None:
     async def context_of(message: str) -> str:
         """Everything worth knowing to answer this message."""
         async with _bound(bind, "read") as owner:
-            return await _told(owner, message)
+            return await _context_text(owner, message)
 
 
 @asynccontextmanager
@@ -214,7 +217,7 @@ async def _twins(owner: Owner, text: str) -> list[Memory]:
     return [one for one in await _memories(owner) if one.text.casefold().split() == words]
 
 
-async def _told(owner: Owner, message: str) -> str:
+async def _context_text(owner: Owner, message: str) -> str:
     """A context as one text: an MCP client has its own messages, so the turns come as a transcript."""
     made = await owner.memory.context(user=owner.user, message=message, persona=owner.persona, lane=owner.lane)
     turns = [f"{entry['role']}: {entry['content']}" for entry in made.messages[:-1] if entry.get("content")]

@@ -1,28 +1,22 @@
-"""Hitherto's values as plain JSON values, the same wherever they leave the library: the command line and HTTP."""
+"""Hitherto's values as JSON, written by Pydantic: the same from the command line, the inspector, MCP, HTTP and the client."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from datetime import date, datetime
-from pathlib import Path
+from collections.abc import Mapping
+from typing import cast
+
+from pydantic_core import to_jsonable_python
 
 from hitherto.types import Json
 
 
 def plain(value: object) -> Json:
     """Values of Hitherto as objects with their field names as keys, times in ISO 8601, tuples as lists."""
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, date | datetime):
-        return value.isoformat()
-    if isinstance(value, Path):
-        return str(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return cast(Json, to_jsonable_python(value, fallback=_mapping))
+
+
+def _mapping(value: object) -> object:
     if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- a mapping of anything
-    if isinstance(value, Sequence):
-        return [plain(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- a sequence of anything
+        return dict(cast("Mapping[object, object]", value))
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
@@ -32,6 +26,11 @@ def text(value: object, *, indent: int | None = None) -> str:
 
 
 # Sizes for people.
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of something: `1 user`, `2 users`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def size(count: int) -> str:

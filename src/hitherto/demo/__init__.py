@@ -3,9 +3,11 @@ and a return after three days.
 
 `turns.jsonl` is what was said, `records.toml` what the application wrote beside it: the profile, the personas, their state.
 Both are put into a memory in the order of their times, under a clock that shows those times, and the work runs whenever the
-talk has paused. So whatever else the memory knows it has learnt by itself.
+talk has paused. So whatever else the memory knows it has learnt by itself: by rules, by a model, or by what a strong model
+answered when this story was recorded (`answers.json`), question by question.
 """
 
+import hashlib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -16,6 +18,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from hitherto.clock import Clock
+from hitherto.learn.notes import Cost
+from hitherto.learn.readers.model import ModelFailed, ModelReader
 from hitherto.sync import Hitherto
 from hitherto.types import Turn
 
@@ -25,7 +29,7 @@ NOW = datetime(2026, 3, 14, 16, 52, tzinfo=UTC)
 
 PAUSE = timedelta(minutes=31)
 
-_MOMENTS = frozenset({"thu-07", "mon-07", "sat-01", "sat-09"})
+_MOMENTS = frozenset({"thu-07", "mon-07", "sat-01"})
 """Messages that were answered from a context: its snapshot is kept, to be replayed and compared."""
 
 
@@ -57,9 +61,29 @@ class SteppingClock:
         return self.now
 
 
-def open_memory(folder: Path, *, clock: Clock, **options: Any) -> Hitherto:
+RECORDED = "recorded"
+"""The name of the model whose answers come with the story."""
+
+
+class Recorded:
+    """Answers to the questions that the story leads to, found by the question."""
+
+    def __init__(self) -> None:
+        self._answers: Mapping[str, dict[str, Any]] = json.loads(text("answers.json"))
+
+    async def ask(self, question: str, *, instructions: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any], Cost]:
+        asked = f"{instructions}\n{question}"
+        answer = self._answers.get(hashlib.sha256(asked.encode()).hexdigest())
+        if answer is None:
+            raise ModelFailed("no answer was recorded for this question: --model recorded knows the demo's story alone")
+        return answer, Cost(calls=1, asked=len(asked) // 4, answered=len(json.dumps(answer)) // 4)
+
+
+def open_memory(folder: Path, *, clock: Clock, model: object = None, **options: Any) -> Hitherto:
     """The demo's memory in that folder, not loaded yet."""
-    return Hitherto(folder, clock=clock, **options)
+    if model == RECORDED:
+        return Hitherto(folder, clock=clock, reader=ModelReader(Recorded()), **options)
+    return Hitherto(folder, clock=clock, model=model, **options)
 
 
 def is_loaded(memory: Hitherto) -> bool:
@@ -114,13 +138,13 @@ def story() -> Iterator[Event]:
 
 
 def _turns() -> Iterator[Event]:
-    for line in _text("turns.jsonl").splitlines():
+    for line in text("turns.jsonl").splitlines():
         fields = cast(dict[str, Any], json.loads(line))
         yield Event(at=datetime.fromisoformat(fields.pop("at")), what="turn", fields=fields)
 
 
 def _records() -> Iterator[Event]:
-    book = tomllib.loads(_text("records.toml"))
+    book = tomllib.loads(text("records.toml"))
     for what in ("profile", "persona", "state"):
         entries = book[what] if isinstance(book[what], list) else [book[what]]
         for fields in cast(list[dict[str, Any]], entries):
@@ -138,5 +162,6 @@ def _write(memory: Hitherto, event: Event) -> None:
             memory.set_state(user=USER, **fields)
 
 
-def _text(name: str) -> str:
+def text(name: str) -> str:
+    """A file that the story is told in."""
     return (files(__name__) / name).read_text("utf-8")

@@ -4,18 +4,231 @@ Summaries and episodes speak for many turns at once, so they never count as evid
 is or, for a memory, was taken from.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import gzip
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from hitherto.engine import Hitherto
-from hitherto.evaluate import measures
-from hitherto.evaluate.baseline import Index
-from hitherto.evaluate.conversations import Asked, Conversation
-from hitherto.recall.rank import Weights
+import numpy as np
+
+from hitherto.errors import InvalidInput
+from hitherto.recall.rank import DEFAULT, Weights, rank_sessions
+from hitherto.store import columns
+from hitherto.text.analyser import stems
 from hitherto.tokens import tokenizer
-from hitherto.types import Context, Hit, Turn
+from hitherto.types import Context, Hit, Role, Turn
+
+if TYPE_CHECKING:
+    from hitherto.engine import Hitherto
+
+# --- what is measured of one question, and how sure a mean over questions is; pure functions -------------------------------
+#
+# `frac` is the share of the evidence that came back, `all` is 1 where all of it did; `@k` is over the best k turns, a number
+# of tokens over the turns that fit into so many, taken greedily from the best on. A session counts by its best turns.
+
+PLACES: Final = (5, 10, 20)
+BUDGETS: Final = (1_000, 2_000, 4_000)
+SESSIONS: Final = 5
+LINE_TOKENS: Final = 8
+"""What a rendered line costs beside its text: speaker and date."""
+RESAMPLES: Final = 2_000
+_SEED: Final = 20
+
+Interval = tuple[float, float, float]
+"""Mean, and the ends of its 95 % bootstrap interval."""
+
+
+def share(evidence: Collection[int], found: Collection[int]) -> float:
+    return len(set(evidence) & set(found)) / len(evidence)
+
+
+def of_ranking(
+    ranked: Sequence[tuple[int, float]],
+    evidence: Collection[int],
+    *,
+    tokens: Sequence[int],
+    sessions: Sequence[int],
+    weights: Weights = DEFAULT,
+) -> dict[str, float]:
+    """The metrics of one ranked list of turns, given as places with their scores."""
+    order = [place for place, _ in ranked]
+    found: dict[str, float] = {}
+    for k in PLACES:
+        found[f"frac@{k}"] = share(evidence, order[:k])
+        found[f"all@{k}"] = float(found[f"frac@{k}"] == 1.0)
+    for budget in BUDGETS:
+        name = f"{budget // 1_000}k"
+        found[f"frac {name}"] = share(evidence, fitting(order, tokens=tokens, budget=budget))
+        found[f"all {name}"] = float(found[f"frac {name}"] == 1.0)
+    best = rank_sessions(
+        np.array([score for _, score in ranked]),
+        np.array([sessions[place] for place in order], dtype=np.int64),
+        weights=weights,
+    )
+    wanted = {sessions[place] for place in evidence}
+    found[f"session all@{SESSIONS}"] = float(wanted <= {session for session, _ in best[:SESSIONS]})
+    return found
+
+
+def fitting(order: Sequence[int], *, tokens: Sequence[int], budget: int) -> set[int]:
+    """The turns that fit, from the best on; one that is too long is passed over."""
+    held: set[int] = set()
+    for place in order:
+        cost = tokens[place] + LINE_TOKENS
+        if cost <= budget:
+            budget -= cost
+            held.add(place)
+    return held
+
+
+def interval(values: Sequence[float]) -> Interval:
+    """Mean and the 95 % interval of its bootstrap distribution, the same on every run."""
+    sample = np.array(values)
+    draws = np.random.default_rng(_SEED).integers(0, len(sample), size=(RESAMPLES, len(sample)))
+    low, high = np.quantile(sample[draws].mean(axis=1), [0.025, 0.975])
+    return round(float(sample.mean()), 4), round(float(low), 4), round(float(high), 4)
+
+
+def gain(ours: Sequence[Mapping[str, float]], plain: Sequence[Mapping[str, float]], metric: str) -> Interval:
+    """Ours minus the baseline's, paired by question."""
+    return interval([a[metric] - b[metric] for a, b in zip(ours, plain, strict=True)])
+
+
+# Conversations with gold evidence, one a line: sessions of turns, and questions that name the turns that answer them.
+#
+# {"id", "sessions": [{"id", "time", "turns": [{"id", "speaker", "role", "text", "time"}]}], "questions": [{"id",
+# "text", "category", "evidence": [turn ids], "asked_at", "answerable"}]}
+#
+# Times are ISO, in UTC unless they say otherwise; a turn without one has its session's. Questions that cannot be
+# answered are left out: they have no evidence to find.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidTurn:
+    id: str
+    session: int
+    speaker: str
+    role: Role | None
+    """None where two people talk and neither is the persona."""
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    id: str
+    text: str
+    category: str
+    evidence: frozenset[int]
+    """Places in the conversation's turns."""
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    id: str
+    turns: tuple[SaidTurn, ...]
+    questions: tuple[Asked, ...]
+    """The answerable ones with evidence."""
+
+
+def read(path: Path) -> Iterator[Conversation]:
+    """The conversations of a JSONL file, plain or gzipped."""
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield _conversation(cast(dict[str, Any], json.loads(line)))
+            except (KeyError, TypeError, ValueError) as error:
+                raise InvalidInput(
+                    f"{path}, line {number}: not a conversation with gold evidence ({type(error).__name__}: {error})"
+                ) from error
+
+
+def _conversation(entry: dict[str, Any]) -> Conversation:
+    turns = tuple(
+        SaidTurn(
+            id=turn["id"],
+            session=number,
+            speaker=turn["speaker"],
+            role=turn["role"],
+            text=turn["text"],
+            at=_time(turn["time"] or session["time"]),
+        )
+        for number, session in enumerate(entry["sessions"])
+        for turn in session["turns"]
+    )
+    places = {turn.id: place for place, turn in enumerate(turns)}
+    questions = (
+        Asked(
+            id=question["id"],
+            text=question["text"],
+            category=question["category"],
+            evidence=frozenset(places[turn] for turn in question["evidence"] if turn in places),
+            at=_time(question["asked_at"]),
+        )
+        for question in entry["questions"]
+        if question["answerable"]
+    )
+    return Conversation(id=entry["id"], turns=turns, questions=tuple(q for q in questions if q.evidence))
+
+
+def _time(text: str) -> datetime:
+    read = datetime.fromisoformat(text)
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+# --- plain BM25 over a conversation's turns: the ranking that every gain is measured against -------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Texts by their stems, with the statistics that the stores keep."""
+
+    counts: tuple[Counter[str], ...]
+    lengths: tuple[int, ...]
+    postings: dict[str, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Self:
+        counts = tuple(Counter(stems(text)) for text in texts)
+        postings: dict[str, list[int]] = {}
+        for place, found in enumerate(counts):
+            for stem in found:
+                postings.setdefault(stem, []).append(place)
+        return cls(
+            counts=counts,
+            lengths=tuple(found.total() for found in counts),
+            postings={stem: tuple(places) for stem, places in postings.items()},
+        )
+
+    def scores(self, asked: Sequence[str]) -> dict[int, float]:
+        """The score of every text that holds one of these stems, by its place."""
+        known = [stem for stem in columns.distinct(asked) if stem in self.postings]
+        holding = {stem: len(self.postings[stem]) for stem in known}
+        total = sum(self.lengths)
+        return {
+            place: columns.score(
+                known,
+                frequencies=self.counts[place],
+                length=self.lengths[place],
+                documents=len(self.counts),
+                total=total,
+                holding=holding,
+            )
+            for place in sorted({place for stem in known for place in self.postings[stem]})
+        }
+
+    def ranked(self, question: str) -> list[tuple[int, float]]:
+        """Places and scores, best first, ties in the order of the conversation."""
+        return sorted(self.scores(stems(question)).items(), key=lambda found: (-found[1], found[0]))
+
 
 HITS: Final = 250
 """Enough turns to fill the largest budget."""
@@ -42,7 +255,7 @@ class Answered:
 
 
 async def run(
-    memory: Hitherto,
+    memory: "Hitherto",
     conversation: Conversation,
     *,
     user: str,
@@ -83,7 +296,7 @@ def _turns(conversation: Conversation, *, user: str) -> list[Turn]:
 
 
 async def _ask(
-    memory: Hitherto,
+    memory: "Hitherto",
     conversation: Conversation,
     asked: Asked,
     *,
@@ -102,18 +315,18 @@ async def _ask(
     context = await memory.context(user=user, message=asked.text, recipe=recipe, at=asked.at)
     built = perf_counter()
     plain = index.ranked(asked.text)
-    bare = measures.of_ranking(plain, asked.evidence, tokens=tokens, sessions=sessions, weights=_BEST_TURN)
-    block = measures.fitting([place for place, _ in plain], tokens=tokens, budget=BLOCK)
-    beside = measures.share(asked.evidence, block)
+    bare = of_ranking(plain, asked.evidence, tokens=tokens, sessions=sessions, weights=_BEST_TURN)
+    block = fitting([place for place, _ in plain], tokens=tokens, budget=BLOCK)
+    beside = share(asked.evidence, block)
     ranked = [(places[hit.id], hit.score) for hit in turns]
     return Answered(
         id=asked.id,
         category=asked.category,
         ours={
-            **measures.of_ranking(ranked, asked.evidence, tokens=tokens, sessions=sessions),
-            EVERY_KIND: measures.share(asked.evidence, _of_hits(mixed, places)),
-            LONG_TERM: measures.share(asked.evidence, _of_context(context, places, section="long_term")),
-            WHOLE: measures.share(asked.evidence, _of_context(context, places)),
+            **of_ranking(ranked, asked.evidence, tokens=tokens, sessions=sessions),
+            EVERY_KIND: share(asked.evidence, _of_hits(mixed, places)),
+            LONG_TERM: share(asked.evidence, _of_context(context, places, section="long_term")),
+            WHOLE: share(asked.evidence, _of_context(context, places)),
         },
         plain={**bare, EVERY_KIND: bare["frac@10"], LONG_TERM: beside, WHOLE: beside},
         search_ms=(searched - begin) * 1_000,

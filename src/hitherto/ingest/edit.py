@@ -53,7 +53,7 @@ def changed(record: Record, changes: Mapping[str, Any]) -> Record:
     return _valid(cls, {**current, **changes})
 
 
-def kept(record: Record) -> Record:
+def sanitised(record: Record) -> Record:
     """The record as it may be remembered: a secret is replaced by its kind, and an order that is not the application's own
     is held back. A model or a tool may write by hand too."""
     if isinstance(record, Memory):
@@ -80,9 +80,9 @@ async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any], *, id: st
 
     With an `id` of the caller's and no key, adding the same again changes nothing and gives the record as it is now.
     """
-    record = kept(build(noun, values, record_id=id or desk.new_id(), now=desk.now))
+    record = sanitised(build(noun, values, record_id=id or desk.new_id(), now=desk.now))
     if id is not None and record.key is None:
-        return await _add_once(desk, record, given=values)
+        return await _add_idempotently(desk, record, given=values)
     if record.key is None:
         await desk.store.write(lambda _: Change(records=(row(record, desk=desk),)))
         return await get(desk, record.id)
@@ -100,7 +100,7 @@ async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any], *, id: st
     return await get(desk, written)
 
 
-async def _add_once(desk: Desk, record: Record, *, given: Mapping[str, Any]) -> Record:
+async def _add_idempotently(desk: Desk, record: Record, *, given: Mapping[str, Any]) -> Record:
     validate.name(record.id, what="id")
     versions = RecordsById(ids=(record.id,), history=True)
 
@@ -131,7 +131,7 @@ async def update(desk: Desk, record_id: str, changes: Mapping[str, Any]) -> Reco
         before = nouns.record(found[0])
         after = changed(before, changes)
         if not changes.keys().isdisjoint(_WORDS):
-            after = kept(after)
+            after = sanitised(after)
         return Change() if after == before else Change(records=(row(after, desk=desk),))
 
     await desk.store.write(decide, query)

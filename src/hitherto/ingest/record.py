@@ -9,6 +9,8 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
+from typing import Final
 
 from hitherto.errors import Conflict, InvalidInput, NotFound, ServiceError
 from hitherto.ingest import sessions
@@ -31,6 +33,9 @@ from hitherto.types import Part, Session, StoredTurn, Turn
 
 LOG = logging.getLogger("hitherto.record")
 
+TOGETHER: Final = 128
+"""Turns that are embedded at once. The stems of so many are still at hand when the index asks for them too."""
+
 Measure = Callable[[str, tuple[Part, ...]], int]
 Embed = Callable[[Sequence[str]], Sequence[Vector | None]]
 
@@ -52,7 +57,8 @@ def forgiving(embed: Embed) -> Embed:
         try:
             return embed(texts)
         except ServiceError as error:
-            LOG.warning("%d texts are stored without vectors until `hitherto reindex`: %s", len(texts), error)
+            stored = "one text is" if len(texts) == 1 else f"{len(texts)} texts are"
+            LOG.warning("%s stored without vectors until `hitherto reindex`: %s", stored, error)
             return [None] * len(texts)
 
     return vectors
@@ -74,6 +80,11 @@ def prepare(valid: Sequence[Turn], *, indexer: Indexer, new_id: Callable[[], str
     """Does for valid turns of one user what needs no lock."""
     if len({turn.user for turn in valid}) > 1:
         raise InvalidInput("prepare takes the turns of one user")
+    pieces = (valid[start : start + TOGETHER] for start in range(0, len(valid), TOGETHER))
+    return tuple(chain.from_iterable(_prepared(piece, indexer=indexer, new_id=new_id) for piece in pieces))
+
+
+def _prepared(valid: Sequence[Turn], *, indexer: Indexer, new_id: Callable[[], str]) -> tuple[Prepared, ...]:
     searchable = [words(turn.text, turn.parts or ()) for turn in valid]
     vectors = indexer.embed(searchable) if indexer.embed else [None] * len(valid)
     return tuple(

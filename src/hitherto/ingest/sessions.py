@@ -5,10 +5,10 @@ one before, and the window and the focus anchor reach back over such links. A cl
 well, by the size of the jump; order never depends on it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Protocol, Self
+from typing import Final, Protocol, Self, TypeVar
 
 from hitherto.store.protocol import TurnList, UserStore
 from hitherto.types import Session, StoredTurn
@@ -106,3 +106,60 @@ def _active(session: Session, turns: Sequence[StoredTurn]) -> Session:
     if not turns:
         return session
     return replace(session, last_activity=max(turn.at for turn in turns), turn_count=len(turns))
+
+
+# Lanes: which strand of a chat a message belongs to, by name alone.
+#
+# A lane is stable and deterministic: the same place in a chat always has the same name. A forum topic is the
+# strongest boundary, then a reply chain, then the chat itself. Callers who do not use lanes pass none: the lane
+# `None` is their root lane, and no name made here is equal to it.
+
+Chat = int | str
+Message = TypeVar("Message", int, str)
+_TOPIC: Final = "topic:"
+_REPLY: Final = "reply:"
+_ROOT: Final = "root:"
+
+
+def session_id(chat: Chat) -> str:
+    """The chat's external id: the scope of its summaries, kept as a turn's `conversation`."""
+    return f"telegram:chat:{chat}"
+
+
+def lane(chat: Chat, *, topic: int | str | None = None, reply_root: int | str | None = None) -> str:
+    """The lane of a message: its topic, else its reply chain, else the chat's root lane.
+
+    `reply_root` is the first message of the reply chain (see `chain_root`), not the message replied to.
+    """
+    if topic is not None:
+        return f"{_TOPIC}{chat}:{topic}"
+    if reply_root is not None:
+        return f"{_REPLY}{chat}:{reply_root}"
+    return f"{_ROOT}{chat}"
+
+
+def shows(home: str | None, lane: str | None) -> bool:
+    """Whether what belongs to `lane` may be shown in `home` without being asked for: its own, what was said in the main lane
+    of everything or of a chat, and in a chat's main lane its topics and replies. One topic's matters stay out of another.
+    """
+    if lane is None or lane == home or lane.startswith(_ROOT):
+        return True
+    chat = home.removeprefix(_ROOT) if home is not None and home.startswith(_ROOT) else None
+    return chat is not None and lane.startswith((f"{_TOPIC}{chat}:", f"{_REPLY}{chat}:"))
+
+
+def chain_root(message: Message, *, parent: Callable[[Message], Message | None]) -> Message:
+    """The first message of the reply chain that `message` stands in; `parent` says what a message replies to.
+
+    A chain that bites its own tail (two exports merged, ids used twice) still has one root, whichever of its
+    messages it is entered by: the smallest of the loop.
+    """
+    visited: dict[Message, None] = {}
+    current = message
+    while (above := parent(current)) is not None:
+        visited[current] = None
+        if above in visited:
+            order = list(visited)
+            return min(order[order.index(above) :])
+        current = above
+    return current

@@ -1,9 +1,9 @@
 """What may come in. Every refusal names the value and says what to do; nothing is stored of a batch that holds a bad one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import get_args
+from typing import cast, get_args
 
 from hitherto.clock import instant
 from hitherto.errors import InvalidInput
@@ -63,6 +63,18 @@ def turn(value: Turn, *, now: datetime) -> Turn:
         origin=value.origin or _ORIGIN_OF_ROLE[value.role],
         parts=tuple(value.parts or ()),
     )
+
+
+def listed(given: Turn | Iterable[Turn]) -> list[Turn]:
+    """One turn or several, as a list; callers are untyped too, and often hold a dict."""
+    alone = not isinstance(given, Iterable) or isinstance(given, Mapping | str)
+    several = cast("Iterable[object]", [given] if alone else given)
+    found = list[Turn]()
+    for one in several:
+        if not isinstance(one, Turn):
+            raise InvalidInput(f"record takes Turn(user=…, role=…, text=…) or several, not a {type(one).__name__}")
+        found.append(one)
+    return found
 
 
 def turns(values: Sequence[Turn], *, now: datetime) -> tuple[Turn, ...]:

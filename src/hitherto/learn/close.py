@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from hitherto import ids as keys
 from hitherto.clock import local_day
 from hitherto.ids import derived_id
-from hitherto.learn import again, cost, lines, scene
+from hitherto.learn import cost, lines, rederivation, scene
 from hitherto.learn.notes import LaneSection, Sitting, SittingNotes
 from hitherto.learn.services import Services
 from hitherto.learn.summaries import current, day, live, supports, told, unless_forgotten, version
@@ -97,9 +97,7 @@ def _summary(
         "one_liner": (told_of or mattered)[0].text,
         "what_mattered": [one.text for one in mattered],
         "open_loops": [loop.text for loop in opened if loop.kind not in ("promise", "commitment")],
-        "commitments": [
-            f"{_owner(loop, sitting)}: {loop.text}" for loop in opened if loop.kind in ("promise", "commitment")
-        ],
+        "commitments": [_owned(loop, sitting) for loop in opened if loop.kind in ("promise", "commitment")],
         "people": list[Json](_people(sitting)),
         "tone": _tone(notes, ground),
     }
@@ -127,8 +125,13 @@ def _summary(
     )
 
 
-def _owner(loop: Loop, sitting: Sitting) -> str:
-    return sitting.scene.user if loop.owner == "user" else sitting.scene.persona
+def _owned(loop: Loop, sitting: Sitting) -> str:
+    """What was promised, with who owes it unless the words begin with a name: that may be a third one's."""
+    scene = sitting.scene
+    names = (scene.user, scene.persona, *scene.speakers, *(n for e in scene.people for n in (e.label, *e.aliases)))
+    if any(f"{folded(loop.text)} ".startswith(f"{folded(name)} ") for name in names):
+        return loop.text
+    return f"{scene.user if loop.owner == 'user' else scene.persona}: {loop.text}"
 
 
 def _people(sitting: Sitting) -> list[str]:
@@ -146,12 +149,13 @@ def _thoughts(job: Job[Services], sitting: Sitting, notes: SittingNotes, ground:
     """What the persona keeps thinking: in the words of a model, or where a plain sentence can be made of a promise."""
     loops = {loop.id: loop for loop in sitting.loops if loop.status == "open"}
     if notes.method == "model":
-        about = [(loops.get(one.ref) or _spoken_of(one.text, loops.values()), one.text) for one in notes.thoughts]
-        return [
-            thought(loop, text, now=job.now)
-            for loop, text in about
-            if loop is not None and ground.refused(text) is None
-        ]
+        found: dict[str, Thought] = {}
+        for one in notes.thoughts:
+            left = [loop for name, loop in loops.items() if name not in found]
+            loop = loops.get(one.ref) or _spoken_of(one.text, left)
+            if loop is not None and loop.id not in found and ground.refused(one.text) is None:
+                found[loop.id] = thought(loop, one.text, now=job.now)
+        return list(found.values())
     return [made for loop in loops.values() if (made := derived(loop, now=job.now, zone=job.view.zone)) is not None]
 
 
@@ -173,7 +177,7 @@ def _episode(session: Session, summary: Summary, notes: SittingNotes, turns: tup
         quotes=tuple(quote for sentence in summary.sentences for quote in sentence.quotes)[:6],
         at=turns[-1].at,
         session=session.id,
-        outcome=notes.outcome or "SUCCESS",
+        outcome=notes.outcome,
         tone=str(summary.detail.get("tone") or ""),
         topics=notes.topics,
     )
@@ -181,7 +185,7 @@ def _episode(session: Session, summary: Summary, notes: SittingNotes, turns: tup
 
 def _effect(job: Job[Services], session: Session, *made: Record, notes: SittingNotes | None = None) -> Effect:
     still = RecordsById(ids=(session.id,))
-    there = again.before(record.id for record in made if record.noun in ("thought", "episode"))
+    there = rederivation.before(record.id for record in made if record.noun in ("thought", "episode"))
     before = RecordsById(ids=tuple(record.id for record in made if record.noun == "summary"))
     check = TurnsById(ids=tuple(dict.fromkeys(source for record in made for source in record.sources)))
     spent = cost.asked_for(job.now)
@@ -191,13 +195,13 @@ def _effect(job: Job[Services], session: Session, *made: Record, notes: SittingN
         [now_open] = nouns.records(answers[still], Session)
         if now_open.status != "open":
             return Change()
-        earlier = again.newest(answers[there])
+        earlier = rederivation.newest(answers[there])
         records: list[Record] = [session]
         for record in made:
             if isinstance(record, Summary):
                 unless_forgotten(record, check, answers, before)
-            if isinstance(record, Episode) or not again.stands(record, earlier):
-                records.append(again.following(record, earlier))
+            if isinstance(record, Episode) or not rederivation.stands(record, earlier):
+                records.append(rederivation.following(record, earlier))
         counted = (
             cost.added(answers[spent], step=NAME, now=job.now, cost=notes.cost, kept={}, dropped=notes.dropped)
             if notes is not None

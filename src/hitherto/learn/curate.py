@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from hitherto.learn import again
-from hitherto.learn.folding import folded
+from hitherto.learn import rederivation
+from hitherto.learn.folds import folded
 from hitherto.learn.services import Services
 from hitherto.store import records as nouns
 from hitherto.store.protocol import Answers, Change, RecordList
@@ -28,19 +28,19 @@ FADES = timedelta(days=90)
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
     """Once a day, if anything was written since."""
     del services
-    return {NAME: view.once_a_day(NAME)} if view.oldest is not None and view.head > view.position(NAME) else {}
+    return {NAME: view.next_daily_run(NAME)} if view.oldest is not None and view.head > view.position(NAME) else {}
 
 
 async def run(job: Job[Services]) -> Effect:
     listed = RecordList(noun="memory", statuses=("ACTIVE",), limit=LOOKED_AT)
     active = nouns.records((await job.store.read(listed))[listed], Memory)
     # A fold that came apart is made again under its id when its facts are the same once more.
-    folds = again.before(memory.id for memory in curated(active, now=job.now) if memory.version == 0)
+    folds = rederivation.before(memory.id for memory in curated(active, now=job.now) if memory.version == 0)
 
     def decide(answers: Answers) -> Change:
-        earlier = again.newest(answers[folds])
+        earlier = rederivation.newest(answers[folds])
         memories = nouns.records(answers[listed], Memory)
-        changed = [again.following(memory, earlier) for memory in curated(memories, now=job.now)]
+        changed = [rederivation.following(memory, earlier) for memory in curated(memories, now=job.now)]
         return Change(records=tuple(nouns.indexed(m, index=job.services.indexer, now=job.now) for m in changed))
 
     body = {LAST_RUN: job.now.isoformat(), "memory_count": len(active)}

@@ -11,26 +11,34 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 from hitherto.ids import derived_id
-from hitherto.learn.folding import fold_of, taken_out
+from hitherto.learn.folds import fold_of, taken_out
 from hitherto.learn.notes import FactKind, FactNote
 from hitherto.learn.verify import folded
 from hitherto.safety.quarantine import quarantine
 from hitherto.safety.secrets import find_secrets
+from hitherto.text.analyser import stems
 from hitherto.text.names import memory_key, slug
-from hitherto.types import Category, EntityType, FactType, Memory, MemoryType, Origin, Quote, StoredTurn
+from hitherto.types import Category, EntityType, Episode, FactType, Memory, MemoryType, Origin, Quote, StoredTurn
 
 LEAST_IMPORTANCE: Final = 1
 GROWTH: Final = ((10, 3), (3, 2))
 """How often a thing must be said to count as this important."""
 QUOTES: Final = 6
 """How many quotes a record keeps, the newest."""
+LONGEST_EPISODE: Final = 1_200
+"""Characters of an episode with what was found out since."""
+_BREATH: Final = 400
+"""A turn of at most so many characters is one breath: what is told in it beside a confidence belongs to it."""
 REJECTED: Final = "rejected"
 WRONG: Final = "never was so"
 NEAR: Final = 0.75
 """Two facts about the same say the same when they share this much of their words."""
+REPEATED: Final = 0.9
+"""A change whose text shares this much with what it changes is none."""
 _JEST: Final = re.compile(
     r"\b(?:jk|j/k|lol jk|just kidding|kidding|joking|just joking|broma|scherz|spaß)\b|/s\b", re.IGNORECASE
 )
@@ -57,16 +65,22 @@ class Noted:
     """Which of several facts with the same first quote."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Other names of whom it is about, and the label of each."""
+    heard: datetime | None = None
+    """When it was read, where its words are older: those of a known note."""
 
     @property
     def last(self) -> StoredTurn:
         return max(self.turns, key=lambda turn: turn.place)
 
     @property
+    def at(self) -> datetime:
+        return self.heard or self.last.at
+
+    @property
     def id(self) -> str:
         """The same words in the same turn are the same memory, however often they are read."""
         first = self.note.quotes[0]
-        nth = (str(self.nth),) if self.nth else ()
+        nth = (folded(self.note.text),) if self.heard else (str(self.nth),) if self.nth else ()
         return derived_id("memory", first.turn, folded(first.words), *nth)
 
 
@@ -77,6 +91,25 @@ class Decided:
     memories: dict[str, Memory] = field(default_factory=dict[str, Memory])
     kept: Counter[str] = field(default_factory=Counter[str])
     dropped: Counter[str] = field(default_factory=Counter[str])
+
+
+def in_confidence(notes: Sequence[FactNote], said: Mapping[str, str], *, persona: str) -> tuple[FactNote, ...]:
+    """The notes with what belongs to a confidence marked as one: what else was said in a short turn that holds it, and lasting
+    requests that name the persona, which are made to that one alone. A danger is never a secret. `said` are the turns' texts.
+    Pure."""
+    secret = {quote.turn for note in notes if note.private for quote in note.quotes}
+    breath = {turn for turn in secret if len(said.get(turn, "")) <= _BREATH}
+    return tuple(
+        replace(note, private=True)
+        if note.subject == "user"
+        and (
+            persona in note.about
+            if note.standing
+            else note.op == "new" and any(quote.turn in breath for quote in note.quotes)
+        )
+        else note
+        for note in notes
+    )
 
 
 def decide(noted: Iterable[Noted], known: Sequence[Memory], *, persona: str | None) -> Decided:
@@ -113,6 +146,8 @@ def _outcome(one: Noted, held: Mapping[str, Memory], *, persona: str | None) -> 
             return (*fold, _sharper(alone, one)) if note.text else (*fold, reinforced(alone, one))
         case "new":
             return _begun(one, held, persona=persona)
+        case "changed" if _repeated(alone, note.text):
+            return (*_with_it(one, held, persona=persona), *fold, _sharper(alone, one))
         case "changed" | "over" | "wrong":
             return _ended(one, alone, fold, held, persona=persona)
 
@@ -120,26 +155,71 @@ def _outcome(one: Noted, held: Mapping[str, Memory], *, persona: str | None) -> 
 def _ended(
     one: Noted, named: Memory, fold: Sequence[Memory], held: Mapping[str, Memory], *, persona: str | None
 ) -> tuple[Memory, ...] | str:
-    """What a reader says is no longer so, or never was; with what is so instead."""
+    """What a reader says is no longer so, or never was; with what is so instead, which matters as much and is no less
+    confidential."""
     note = one.note
     if any(_JEST.search(turn.text) for turn in one.turns):
         return "joke"
     if named.subject == "user" and not _stated(one):
         return "unstated"
-    ends: tuple[Memory, ...] = ()
+    ends = _with_it(one, held, persona=persona)
     if not named.pinned:
-        gone = (
-            replace(named, status="ARCHIVED", reason=WRONG)
-            if note.op == "wrong"
-            else replace(named, valid_to=one.last.at)
-        )
-        ends = (*fold, gone)
+        ends = (*ends, *fold, _gone(named, one))
     if not note.text:
         return ends or "pinned"
-    began = _begun(
-        one, {name: m for name, m in held.items() if name != named.id}, persona=persona, since=note.op == "changed"
-    )
+    others = {name: m for name, m in held.items() if name not in (named.id, *note.also)}
+    confided = note.private or (named.persona is not None and named.subject == "user")
+    heir = replace(note, private=confided, importance=max(note.importance, named.importance))
+    began = _begun(replace(one, note=heir), others, persona=persona, since=note.op == "changed")
     return (*ends, *began) if not isinstance(began, str) else (ends or began)
+
+
+def _gone(memory: Memory, one: Noted) -> Memory:
+    if one.note.op == "wrong":
+        return replace(memory, status="ARCHIVED", reason=WRONG)
+    return replace(memory, valid_to=one.at)
+
+
+def _with_it(one: Noted, held: Mapping[str, Memory], *, persona: str | None) -> tuple[Memory, ...]:
+    """What ends along with the memory that a note names first."""
+    found = [held[name] for name in one.note.also if name in held]
+    ends = [m for m in found if m.persona in (None, persona) and _live(m, one) and not m.pinned]
+    alone = [_by_itself(memory, held) for memory in ends if memory.subject != "user" or _stated(one)]
+    return tuple(memory for itself, *fold in alone for memory in (*fold, _gone(itself, one)))
+
+
+def _repeated(memory: Memory, text: str) -> bool:
+    """Whether what is said to be so now is what is known, word for word or nearly."""
+    if _numbers(memory.text) != _numbers(text) or _negated(memory.text) != _negated(text):
+        return False
+    return bool(text) and _overlap(memory.text, text) >= REPEATED
+
+
+def ended(written: Iterable[Memory], *, now: datetime) -> list[Memory]:
+    """Those that are no longer so, or never were."""
+    return [m for m in written if m.reason == WRONG or (m.valid_to is not None and m.valid_to <= now)]
+
+
+def corrected(episodes: Iterable[Episode], over: Sequence[Memory]) -> list[Episode]:
+    """Episodes that tell of what is over or never was so, with a word on that: found again, they would mislead."""
+    return [marked for episode in episodes if (marked := _marked(episode, over)) != episode]
+
+
+def _marked(episode: Episode, over: Sequence[Memory]) -> Episode:
+    text = episode.text
+    for memory in over:
+        mark = f" ({'Wrong' if memory.reason == WRONG else 'No longer so'}: {memory.text.rstrip('.')}.)"
+        if mark not in text and len(text) + len(mark) <= LONGEST_EPISODE and _tells(episode, memory):
+            text += mark
+    return replace(episode, text=text)
+
+
+def _tells(episode: Episode, memory: Memory) -> bool:
+    """Whether an episode rests on all turns that said what a memory says, and holds many of its words."""
+    if not set(memory.sources) <= set(episode.sources) or memory.persona not in (None, episode.persona):
+        return False
+    words, told = set(stems(memory.text)), set(stems(episode.text))
+    return len(words & told) * 5 >= 2 * len(words)
 
 
 def _begun(
@@ -160,8 +240,8 @@ def _begun(
         return (replace(fresh, status="QUARANTINED", standing=False, reason=reason.kind),)
     contrary = [m for m in live if _other_value(m, one) and not m.pinned]
     if contrary or since:
-        fresh = replace(fresh, valid_from=fresh.valid_from or one.last.at)
-    return (*(replace(m, valid_to=one.last.at) for m in contrary), fresh)
+        fresh = replace(fresh, valid_from=fresh.valid_from or one.at)
+    return (*(replace(m, valid_to=one.at) for m in contrary), fresh)
 
 
 def unfit(one: Noted) -> str | None:
@@ -224,7 +304,7 @@ def joined(quotes: Sequence[Quote], more: Sequence[Quote]) -> tuple[Quote, ...]:
 def _live(memory: Memory, one: Noted) -> bool:
     if memory.source == "curated_fold" or (memory.status != "ACTIVE" and fold_of(memory) is None):
         return False
-    return memory.valid_to is None or memory.valid_to > one.last.at
+    return memory.valid_to is None or memory.valid_to > one.at
 
 
 def _taken_away(memory: Memory, one: Noted) -> bool:
@@ -347,7 +427,7 @@ def _memory(one: Noted, *, persona: str | None) -> Memory:
         sources=tuple(dict.fromkeys(turn.id for turn in one.turns)),
         quotes=note.quotes[-QUOTES:],
         entities=refs,
-        at=one.last.at,
+        at=one.at,
         valid_from=note.valid_from,
         valid_to=note.valid_to,
         type=type_,

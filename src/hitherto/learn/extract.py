@@ -9,16 +9,17 @@ alone had stated.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from hitherto import ids as keys
 from hitherto.ids import derived_id
-from hitherto.learn import again, cost, scene, summaries
-from hitherto.learn.decide import Noted, decide
+from hitherto.learn import cost, rederivation, scene, summaries
+from hitherto.learn.decide import Noted, corrected, decide, ended, in_confidence
 from hitherto.learn.loops import Heard, settle, thoughts_of
-from hitherto.learn.notes import FactNote, Passage, Reading
+from hitherto.learn.notes import FactNote, LoopNote, Passage, Read, Reading, overdue
 from hitherto.learn.people import USER, Book
+from hitherto.learn.rederivation import AGAIN, BACK, NAME, listed
 from hitherto.learn.services import Closed, Services
 from hitherto.learn.verify import Ground, folded
 from hitherto.store import records as nouns
@@ -35,12 +36,11 @@ from hitherto.store.protocol import (
     TurnsById,
 )
 from hitherto.text.names import slug
-from hitherto.types import Entity, Episode, Json, Loop, Memory, Record, StoredTurn
+from hitherto.types import Entity, Episode, Json, Loop, Memory, Quote, Record, StoredTurn
 from hitherto.work.cursors import SUCCEEDED, Effect
 from hitherto.work.overview import Overview
 from hitherto.work.worker import Job, Step
 
-NAME = "extract"
 REVISED = "revised"
 BATCH = 40
 """How many turns are read at once, at most."""
@@ -55,9 +55,9 @@ LOOKED_AT = 400
 """How many of the newest memories a note is held against."""
 ENTITIES = 2_000
 
-AGAIN, BACK, READ = "again", "back", "read"
-"""In the cursor's body: turns to read once more, the ids that may return from them, and how many messages of each persona
-have been read."""
+_ENDS = frozenset(("changed", "over", "done", "missed", "dropped"))
+READ = "read"
+"""In the cursor's body: how many messages of each persona have been read."""
 
 
 # --- when ----------------------------------------------------------------------------------------------------------------
@@ -102,31 +102,11 @@ def revised_due(view: Overview, services: Services) -> Mapping[str, datetime]:
     return {REVISED: view.now} if view.head > view.position(REVISED) else {}
 
 
-def reading_again(cursor: Cursor, *, turns: Iterable[str], back: Iterable[str]) -> Cursor:
-    """The cursor with turns to read once more, because what rested on them and on something forgotten is gone."""
-    more = {AGAIN: [*_listed(cursor, AGAIN), *turns], BACK: [*_listed(cursor, BACK), *back]}
-    return replace(cursor, body={**cursor.body, **{name: list(dict.fromkeys(ids)) for name, ids in more.items()}})
-
-
-def _listed(cursor: Cursor, name: str) -> list[Json]:
-    found = cursor.body.get(name)
-    return found if isinstance(found, list) else []
-
-
 # --- reading -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
-    """A passage and what its reader handed over."""
-
-    passage: Passage
-    reading: Reading
-    turns: tuple[StoredTurn, ...]
-
-
 async def run(job: Job[Services]) -> Effect:
-    ids = [str(turn) for turn in _listed(job.cursor, AGAIN)]
+    ids = [str(turn) for turn in listed(job.cursor, AGAIN)]
     return await (_reread(job, ids) if ids else _read(job))
 
 
@@ -134,7 +114,7 @@ async def _reread(job: Job[Services], ids: Sequence[str]) -> Effect:
     """Turns that were read before, once more; those that come after the cursor wait for their turn."""
     asked = TurnsById(ids=tuple(ids[:BATCH]))
     turns = [t for t in (await job.store.read(asked))[asked] if t.seq <= job.cursor.position and t.retired is None]
-    back, left = _listed(job.cursor, BACK), list[Json](ids[BATCH:])
+    back, left = listed(job.cursor, BACK), list[Json](ids[BATCH:])
     effect = await _effect(job, turns, position=job.cursor.position, back=frozenset(map(str, back)), fresh=False)
     kept = {READ: job.cursor.body[READ]} if READ in job.cursor.body else {}
     return replace(effect, body={**kept, AGAIN: left, BACK: back} if left else kept)
@@ -190,7 +170,8 @@ async def _readings(job: Job[Services], turns: Sequence[StoredTurn], *, fresh: b
     done: list[Read] = []
     asks = reader is not job.services.plain
     for group in groups.values():
-        passage = await scene.passage(job, group, ends=fresh and asks, rolls=job.services.model is not None)
+        rolls = job.services.model is not None
+        passage = await scene.passage(job, group, ends=fresh and asks, rolls=rolls, asks=asks)
         if not passage.new:
             continue
         whole = passage.sitting.lines if passage.sitting is not None else passage.new
@@ -231,8 +212,9 @@ async def _effect(
         return Effect(position=position)
     readings = await _readings(job, turns, fresh=fresh)
     lines = tuple(line.turn for one in readings for line in one.passage.lines)
-    still = TurnsById(ids=tuple(dict.fromkeys(turn.id for turn in (*turns, *lines))))
+    still = TurnsById(ids=tuple(dict.fromkeys((*(turn.id for turn in (*turns, *lines)), *_quoted(readings)))))
     resting = RecordsBySource(turns=tuple(turn.id for turn in turns))
+    telling = RecordsBySource(turns=_told_in(readings))
     listed = RecordList(noun="memory", statuses=("ACTIVE", "ARCHIVED"), limit=LOOKED_AT)
     named = RecordsById(ids=_referred(readings))
     known = RecordList(noun="entity", limit=ENTITIES)
@@ -241,8 +223,8 @@ async def _effect(
     rolling = {one.turns[0].persona: summaries.current(keys.rolling(one.turns[0].persona)) for one in readings}
     possible = _possible(readings)
     run_id = f"{job.key.digest}:{job.cursor.step}:{job.cursor.position}:{position}"
-    erased, made, spent = Erased(ids=possible), again.before(possible), cost.asked_for(job.now)
-    queries = (still, resting, listed, named, known, opened, thought, *rolling.values(), erased, made, spent)
+    erased, made, spent = Erased(ids=possible), rederivation.before(possible), cost.asked_for(job.now)
+    queries = (still, resting, telling, listed, named, known, opened, thought, *rolling.values(), erased, made, spent)
 
     def decided(answers: Answers) -> Change:
         live = {turn.id: turn for turn in answers[still] if turn.retired is None}
@@ -259,12 +241,17 @@ async def _effect(
         )
         for one in readings:
             desk.take(one)
-        earlier = again.newest(answers[made])
+        earlier = rederivation.newest(answers[made])
         job.services.meter.noted(run_id, kept=desk.kept, dropped=desk.dropped)
         total = cost.total(one.reading.cost for one in readings)
         notes = cost.added(answers[spent], step=NAME, now=job.now, cost=total, kept=desk.kept, dropped=desk.dropped)
         cursors: list[Cursor] = []
-        written: list[Record] = desk.written(earlier)
+        over = ended(desk.memories_written.values(), now=job.now)
+        their_own = {_episode_id(memory.id) for memory in over}
+        resting_on = nouns.all_records(answers[telling])
+        told = [one for one in resting_on if isinstance(one, Episode) and one.id not in taken_back]
+        episodes = corrected((one for one in told if one.id not in their_own), over)
+        written: list[Record] = [*desk.written(earlier), *episodes]
         for one in readings if fresh and job.services.model is not None else ():
             persona = one.turns[0].persona
             summary = summaries.rolling(
@@ -275,8 +262,9 @@ async def _effect(
             tail = max(turn.number for turn in one.turns)
             body: dict[str, Json] = {SUCCEEDED: job.now.isoformat()}
             cursors.append(Cursor(step=keys.rolling(persona), position=tail, body=body))
-        over = thoughts_of(desk.loops_written.values())
-        gone = {*taken_back.difference(record.id for record in written), *_thoughts(answers, thought, over)}
+        closed = thoughts_of(desk.loops_written.values())
+        gone = {*taken_back.difference(record.id for record in written), *_thoughts(answers, thought, closed)}
+        gone |= {one.id for one in told if one.id in their_own}
         return Change(
             records=tuple(draft(record, job=job) for record in _newest(written)),
             retire=tuple(sorted(gone)),
@@ -323,6 +311,9 @@ class _Desk:
 
     def take(self, one: Read) -> None:
         self.dropped.update(one.reading.dropped)
+        said = {name: turn.text for name, turn in self._live.items()}
+        facts = in_confidence(one.reading.facts, said, persona=one.passage.scene.persona)
+        one = replace(one, reading=replace(one.reading, facts=facts))
         ground = scene.ground(one.passage, live=self._live)
         book = Book(
             self._entities.values(),
@@ -350,8 +341,10 @@ class _Desk:
         seen: Counter[tuple[str, str]] = Counter()
         more = [name for person in one.reading.people for name in (person.name, *person.aliases)]
         for note in one.reading.facts:
-            quotes = ground.quotes(note.quotes)
+            quotes, older = _rests_on(note, one.passage, ground)
             refused = "quote" if not quotes else self._refused(note, ground, more) if note.text else None
+            if older and not self._settles(note, quotes, one.passage):
+                refused = "quote"
             if refused is not None:
                 self.dropped[refused] += 1
                 continue
@@ -372,6 +365,7 @@ class _Desk:
                 entity_type="person" if of_self or first is None else first.type,
                 nth=seen[place],
                 names={alias: entity.label for ref in refs if (entity := book.of(ref)) for alias in entity.aliases},
+                heard=one.passage.new[-1].turn.at if older else None,
             )
             if note.text and note.op != "same":
                 seen[place] += 1
@@ -387,6 +381,17 @@ class _Desk:
         """Whom a name means; one that nobody said means nobody."""
         return book.ref(name) or (book.named(name) if ground.named(name) else None)
 
+    def _settles(self, note: FactNote | LoopNote, quotes: Sequence[Quote], passage: Passage) -> bool:
+        """Whether a note may rest on known notes alone: it ends something by what is known of something else, or something
+        whose own day has passed."""
+        if note.op not in _ENDS or not note.ref:
+            return False
+        if isinstance(note, LoopNote):
+            loop = self._loops.get(note.ref)
+            return loop is not None and (overdue(loop, self._job.now) or not set(quotes) <= set(loop.quotes))
+        memory = self._known.get(note.ref)
+        return memory is not None and (note.ref in passage.past or not set(quotes) <= set(memory.quotes))
+
     def _refused(self, note: FactNote, ground: Ground, more: Sequence[str]) -> str | None:
         """Orders are held back where facts are decided on, with their reason, rather than left out."""
         reason = ground.refused(note.text, more=more, origin="user")
@@ -395,12 +400,16 @@ class _Desk:
     def _heard(self, one: Read, ground: Ground) -> None:
         heard: list[Heard] = []
         for note in one.reading.loops:
-            quotes = ground.quotes(note.quotes)
+            quotes, older = _rests_on(note, one.passage, ground)
             refused = ground.refused(note.text) if note.text else None
+            if older and not self._settles(note, quotes, one.passage):
+                refused = "quote"
             if refused is not None:
                 self.dropped[refused] += 1
                 continue
             turns = tuple(self._live[q.turn] for q in quotes if q.turn in self._live)
+            if older:
+                turns = tuple(t for t in (self._live.get(one.passage.new[-1].turn.id),) if t is not None)
             if not turns and note.op in ("open", "moved", "same"):
                 self.dropped["quote"] += 1
                 continue
@@ -413,21 +422,44 @@ class _Desk:
         self.kept.update({f"loop {name}": count for name, count in settled.kept.items()})
         self.dropped.update(settled.dropped)
 
-    def written(self, earlier: Mapping[str, again.Row]) -> list[Record]:
+    def written(self, earlier: Mapping[str, rederivation.Row]) -> list[Record]:
         """What is new or has changed; what stands under an id already stays as it is."""
         memories = [m for m in self.memories_written.values() if m != self._before.get(m.id)]
-        episodes = [one for one in _episodes(memories) if one.id not in self._away and not again.stands(one, earlier)]
+        episodes = [
+            one for one in _episodes(memories) if one.id not in self._away and not rederivation.stands(one, earlier)
+        ]
         return [
             *self.people_written.values(),
-            *(again.following(memory, earlier) for memory in memories),
-            *(again.following(one, earlier) for one in episodes),
-            *(again.following(loop, earlier) for loop in self.loops_written.values()),
+            *(rederivation.following(memory, earlier) for memory in memories),
+            *(rederivation.following(one, earlier) for one in episodes),
+            *(rederivation.following(loop, earlier) for loop in self.loops_written.values()),
         ]
+
+
+def _rests_on(note: FactNote | LoopNote, passage: Passage, ground: Ground) -> tuple[tuple[Quote, ...], bool]:
+    """The quotes that stand, those of the lines first, and whether there are none but of earlier turns. What ends something
+    needs new lines, what was said just before them may be noted late."""
+    read = {line.turn.id for line in (passage.new if note.op in _ENDS else passage.lines)}
+    quotes = sorted(ground.quotes(note.quotes), key=lambda quote: quote.turn not in read)
+    return tuple(quotes), bool(quotes) and quotes[0].turn not in read
+
+
+def _told_in(readings: Sequence[Read]) -> tuple[str, ...]:
+    """The turns that said what these readings change."""
+    named = {name for one in readings for note in one.reading.facts for name in (note.ref, *note.also)}
+    known = (memory for one in readings for memory in one.passage.memories if memory.id in named)
+    return tuple(dict.fromkeys(source for memory in known for source in memory.sources))
+
+
+def _quoted(readings: Sequence[Read]) -> tuple[str, ...]:
+    notes = (note for one in readings for note in (*one.reading.facts, *one.reading.loops))
+    return tuple(dict.fromkeys(quote.turn for note in notes for quote in note.quotes if quote.turn))
 
 
 def _referred(readings: Sequence[Read]) -> tuple[str, ...]:
     notes = (note for one in readings for note in (*one.reading.facts, *one.reading.loops))
-    return tuple(dict.fromkeys(note.ref for note in notes if note.ref))
+    also = (ref for one in readings for note in one.reading.facts for ref in note.also)
+    return tuple(dict.fromkeys((*(note.ref for note in notes if note.ref), *also)))
 
 
 def _confided(reading: Reading) -> frozenset[str]:
@@ -449,13 +481,15 @@ def _possible(readings: Sequence[Read]) -> tuple[str, ...]:
         ground = scene.ground(one.passage)
         seen: Counter[tuple[str, str]] = Counter()
         for note in one.reading.facts:
-            quotes = ground.quotes(note.quotes)
+            quotes, older = _rests_on(note, one.passage, ground)
             if quotes:
                 place = (quotes[0].turn, folded(quotes[0].words))
-                ids += [Noted(note=replace(note, quotes=quotes), turns=(), nth=n).id for n in range(seen[place] + 1)]
+                heard = one.passage.new[-1].turn.at if older else None
+                made = Noted(note=replace(note, quotes=quotes), turns=(), heard=heard)
+                ids += [replace(made, nth=n).id for n in range(seen[place] + 1)]
                 seen[place] += 1
         for note in one.reading.loops:
-            quotes = ground.quotes(note.quotes)
+            quotes, _ = _rests_on(note, one.passage, ground)
             if quotes:
                 ids.append(Heard(note=replace(note, quotes=quotes), turns=()).id)
     return tuple(dict.fromkeys((*ids, *map(_episode_id, ids))))

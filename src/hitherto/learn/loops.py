@@ -14,7 +14,7 @@ from typing import Final
 
 from hitherto.ids import derived_id
 from hitherto.learn.decide import joined
-from hitherto.learn.notes import LoopNote
+from hitherto.learn.notes import LoopNote, overdue
 from hitherto.learn.services import Services
 from hitherto.learn.thoughts import thought_id
 from hitherto.learn.verify import folded
@@ -29,8 +29,6 @@ from hitherto.work.worker import Job, Step
 
 NAME = "loops"
 OPEN = 500
-LATE: Final = timedelta(hours=36)
-"""After so long a reader is told that a loop's day has passed."""
 GRACE: Final[Mapping[LoopKind, timedelta]] = {
     "promise": timedelta(days=21),
     "commitment": timedelta(days=10),
@@ -49,25 +47,39 @@ PATIENCE: Final[Mapping[LoopKind, timedelta]] = {
     "friction": timedelta(days=45),
 }
 """How long a loop without a day waits for somebody to come back to it."""
+UNREAD_GRACE: Final[Mapping[LoopKind, timedelta]] = {
+    **GRACE,
+    "promise": timedelta(days=14),
+    "commitment": timedelta(days=7),
+    "question": timedelta(days=2),
+    "topic": timedelta(hours=12),
+}
+UNREAD_PATIENCE: Final[Mapping[LoopKind, timedelta]] = {
+    **PATIENCE,
+    "promise": timedelta(days=30),
+    "commitment": timedelta(days=14),
+    "question": timedelta(days=7),
+    "topic": timedelta(days=14),
+}
+"""The same without a model, where most of what people say of a thing once it is over goes unread."""
 _ENDS: Final[Mapping[str, LoopStatus]] = {"done": "done", "missed": "not_done", "dropped": "dropped"}
 _ALIKE: Final = 0.6
 _ALIKE_SAME_DAY: Final = 0.4
+_ALIKE_TOGETHER: Final = 0.8
 
 
-def overdue(loop: Loop, now: datetime) -> bool:
-    """Whether a loop's day has passed, so that a reader may let it go without a word."""
-    return loop.due is not None and loop.kind != "habit" and now - loop.due > LATE
-
-
-def let_go(loop: Loop, now: datetime) -> Loop | None:
-    """The loop as it ends when its time is over, or None while it is worth a word."""
+def let_go(loop: Loop, now: datetime, *, read: bool = True) -> Loop | None:
+    """The loop as it ends when its time is over, or None while it is worth a word. `read` says that a model reads what is
+    said of it."""
+    grace, patience = (GRACE, PATIENCE) if read else (UNREAD_GRACE, UNREAD_PATIENCE)
     if loop.due is not None:
         waited = now - max(loop.at, loop.due)
-        if waited <= GRACE[loop.kind]:
+        if waited <= grace[loop.kind]:
             return None
-        ends: LoopStatus = "expired" if loop.kind in ("habit", "friction") else "not_done"
+        unsaid = loop.kind in ("habit", "friction") or (loop.kind == "topic" and not read)
+        ends: LoopStatus = "expired" if unsaid else "not_done"
         return replace(loop, status=ends)
-    return replace(loop, status="expired") if now - loop.at > PATIENCE[loop.kind] else None
+    return replace(loop, status="expired") if now - loop.at > patience[loop.kind] else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +109,7 @@ def settle(heard: Iterable[Heard], known: Sequence[Loop], *, persona: str | None
     made = Settled()
     held = {loop.id: loop for loop in known}
     for one in heard:
-        outcome = _outcome(one, held, persona=persona, now=now)
+        outcome = _outcome(one, held, fresh=frozenset(made.loops), persona=persona, now=now)
         if isinstance(outcome, str):
             made.dropped[outcome] += 1
             continue
@@ -106,7 +118,9 @@ def settle(heard: Iterable[Heard], known: Sequence[Loop], *, persona: str | None
     return made
 
 
-def _outcome(one: Heard, held: Mapping[str, Loop], *, persona: str | None, now: datetime) -> Loop | str:
+def _outcome(
+    one: Heard, held: Mapping[str, Loop], *, fresh: frozenset[str], persona: str | None, now: datetime
+) -> Loop | str:
     note = one.note
     if note.text and find_secrets(note.text):
         return "secret"
@@ -121,7 +135,7 @@ def _outcome(one: Heard, held: Mapping[str, Loop], *, persona: str | None, now: 
         return _moved(one, named)
     if note.op not in ("open", "moved") or not note.text.strip():
         return "unknown"
-    return _opened(one, held, persona=persona)
+    return _opened(one, held, fresh=fresh, persona=persona)
 
 
 def _closed(one: Heard, named: Loop | None, *, now: datetime) -> Loop | str:
@@ -143,14 +157,16 @@ def _moved(one: Heard, named: Loop) -> Loop | str:
     return replace(again, due=note.due or named.due, text=note.text.strip() or named.text)
 
 
-def _opened(one: Heard, held: Mapping[str, Loop], *, persona: str | None) -> Loop | str:
+def _opened(one: Heard, held: Mapping[str, Loop], *, fresh: frozenset[str], persona: str | None) -> Loop | str:
     if not one.turns:
         return "quote"
     note = one.note
     if any(_taken_away(loop, one) for loop in held.values()):
         return "rejected"
     open_ones = [loop for loop in held.values() if loop.status == "open" and loop.persona == persona]
-    twin = next((loop for loop in open_ones if loop.id == one.id or _same_matter(loop, note)), None)
+    twin = next(
+        (loop for loop in open_ones if loop.id == one.id or _same_matter(loop, note, together=loop.id in fresh)), None
+    )
     if twin is not None:
         return replace(_said_again(twin, one), due=note.due or twin.due)
     last = max(one.turns, key=lambda turn: turn.place)
@@ -178,13 +194,16 @@ def _said_again(loop: Loop, one: Heard) -> Loop:
     )
 
 
-def _same_matter(loop: Loop, note: LoopNote) -> bool:
-    """Whether a loop is the one that is open already: most of its words, or fewer and the same day."""
+def _same_matter(loop: Loop, note: LoopNote, *, together: bool) -> bool:
+    """Whether a loop is the one that is open already: most of its words, or fewer and the same day. What one reading opened
+    side by side (`together`) is one only in the same words."""
     if loop.owner != note.owner:
         return False
     one, two = set(folded(loop.text).split()), set(folded(note.text).split())
     shared = len(one & two) / len(one | two) if one | two else 0.0
     same_day = loop.due is not None and note.due is not None and loop.due.date() == note.due.date()
+    if together:
+        return shared >= _ALIKE_TOGETHER
     return shared >= (_ALIKE_SAME_DAY if same_day else _ALIKE)
 
 
@@ -207,16 +226,18 @@ def due(view: Overview, services: Services) -> Mapping[str, datetime]:
     del services
     if view.newest is None:
         return {}
-    return {NAME: view.now} if view.newest.place > view.position(NAME) else {NAME: view.once_a_day(NAME)}
+    return {NAME: view.now} if view.newest.place > view.position(NAME) else {NAME: view.next_daily_run(NAME)}
 
 
 async def run(job: Job[Services]) -> Effect:
     opened = RecordList(noun="loop", statuses=("open",), limit=OPEN)
     thought = RecordList(noun="thought", statuses=("ACTIVE",), limit=OPEN)
 
+    read = job.services.model is not None
+
     def decided(answers: Answers) -> Change:
         loops = nouns.records(answers[opened], Loop)
-        ended = [gone for loop in loops if (gone := let_go(loop, job.now)) is not None]
+        ended = [gone for loop in loops if (gone := let_go(loop, job.now, read=read)) is not None]
         over = thoughts_of(ended)
         retired = tuple(row.id for row in answers[thought] if row.id in over)
         return Change(

@@ -8,7 +8,7 @@ becomes of a note is not the reader's to decide (`decide`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
 
 from hitherto.types import Entity, EntityType, Loop, LoopKind, Memory, Outcome, Quote, StoredTurn, Summary
@@ -46,7 +46,8 @@ class Line:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """Who talks, where and when. `user` is the user's name ("the user" if nobody has said it), `speakers` those of a group;
-    `people` are the known persons, animals, organisations, places and projects with their aliases."""
+    `people` are the known persons, animals, organisations, places and projects with their aliases, those first whom the lines
+    name (`named`, by reference)."""
 
     user: str
     persona: str
@@ -54,6 +55,7 @@ class Scene:
     now: datetime
     speakers: tuple[str, ...] = ()
     people: tuple[Entity, ...] = ()
+    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +77,8 @@ class Passage:
     """Lines of one persona and lane in their order: `new` are to be read, `before` makes them readable.
 
     `memories` (known, live, relevant or always given) and `loops` (open with this persona) are what notes refer to by id;
-    `cut` says that more is known than is listed. With a `sitting`, these lines end a session, and a reader may answer for
-    both at once."""
+    `past` are the memories whose own day has passed, `cut` says that more is known than is listed. With a `sitting`, these
+    lines end a session, and a reader may answer for both at once."""
 
     scene: Scene
     before: tuple[Line, ...]
@@ -84,6 +86,7 @@ class Passage:
     memories: tuple[Memory, ...] = ()
     loops: tuple[Loop, ...] = ()
     rolling: Summary | None = None
+    past: frozenset[str] = frozenset()
     cut: bool = False
     characters: int = 600
     """How long the rolling summary may be; 0 when none is wanted."""
@@ -104,7 +107,8 @@ class FactNote:
     new: was not known. same: `ref` was said again. sharper: `ref` is known more exactly now, `text` says it anew.
     changed: `ref` is no longer so, `text` says what is. over: `ref` is no longer so and nothing takes its place.
     wrong: `ref` never was so (with a `text`: what is so instead).
-    `ref` is a memory's id. `text` is a whole sentence with its subject's name, or, of rules, what was said, with who and when.
+    `ref` is a memory's id, `also` are others that end with it. `text` is a whole sentence with its subject's name, or, of
+    rules, what was said, with who and when.
     `about` names whom and what it is about, the first of them its subject; empty means the user. `subject` is "persona" for
     what the persona tells of its own life. `quotes` are the words that say it, of a confirmed fact those of both lines.
     `attribute` and `value` type a fact of which a person has one at a time ("home", "Leeds"); only where they are `sure`
@@ -113,6 +117,7 @@ class FactNote:
 
     op: FactOp = "new"
     ref: str | None = None
+    also: tuple[str, ...] = ()
     text: str = ""
     about: tuple[str, ...] = ()
     subject: Owner = "user"
@@ -209,6 +214,15 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A passage of these turns, and what its reader handed over."""
+
+    passage: Passage
+    reading: Reading
+    turns: tuple[StoredTurn, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
     """What a reading cost: questions to a model, tokens asked and answered."""
 
@@ -232,3 +246,14 @@ class PlainReader(Reader, Protocol):
     """A reader that needs no model, and can say of lines whether reading them is worth anything at all."""
 
     def small_talk(self, lines: Sequence[Line]) -> bool: ...
+
+
+# --- what both know of loops ------------------------------------------------------------------------------------------
+
+LATE: Final = timedelta(hours=36)
+"""After so long a reader is told that a loop's day has passed."""
+
+
+def overdue(loop: Loop, now: datetime) -> bool:
+    """Whether a loop's day has passed, so that a reader may let it go without a word."""
+    return loop.due is not None and loop.kind != "habit" and now - loop.due > LATE

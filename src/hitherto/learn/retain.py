@@ -34,7 +34,7 @@ def due(view: Overview, services: Services) -> Mapping[str, datetime]:
     """Once a day, if anything was said since."""
     if services.receipts is None or view.newest is None or view.newest.place <= view.position(NAME):
         return {}
-    return {NAME: view.once_a_day(NAME)}
+    return {NAME: view.next_daily_run(NAME)}
 
 
 async def run(job: Job[Services]) -> Effect:

@@ -6,38 +6,63 @@ mind: core facts, dangers and standing requests always, then what shares names a
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from math import fsum, log
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from hitherto import ids as keys
 from hitherto.clock import local_day
 from hitherto.learn import lines
-from hitherto.learn.folding import fold_of
+from hitherto.learn.folds import fold_of
 from hitherto.learn.notes import Line, Passage, Scene, Sitting
 from hitherto.learn.services import Services
 from hitherto.learn.verify import Ground, folded
+from hitherto.recall.embed.static import static_embedder
+from hitherto.recall.vectors import products
 from hitherto.store import records as nouns
 from hitherto.store.protocol import ANY, Answers, Query, RecordList, RecordsById, RecordsByKey, TurnList, Window
+from hitherto.text.analyser import stems
 from hitherto.types import Entity, Loop, Memory, Profile, Session, StoredTurn, Summary, Support
-from hitherto.work.worker import Job
+
+if TYPE_CHECKING:
+    from hitherto.work.worker import Job
 
 BEFORE: Final = 2
 """How many earlier turns are shown along with the first new one."""
 LOOKED_AT: Final = 400
 PEOPLE: Final = 200
 LOOPS: Final = 40
-FEW, MANY = 1_000, 2_000
-"""How many characters of known memories are shown: with a few lines, and when a session has ended."""
+FEW, MANY, MOST = 600, 1_000, 10_000
+"""How many characters of known memories are shown beside as many as the lines have: while a session goes on, and when it has
+ended; and at the most."""
 LONGEST_SITTING: Final = 24_000
 """Characters of a session's lines that are shown again when it ends."""
-_SHARED: Final = 5
-"""So many first letters make two words one for the choice: "running", "runs"."""
+_FIRST: Final = 5
+"""So many of the nearest memories draw in what hangs on them."""
+_ALIKE: Final = 0.3
+"""What two texts that have nothing to do with each other may share of their meaning."""
+_NAMED, _WORTH = 0.9, 0.5
+"""What it counts that the lines name somebody of whom a memory tells; and what is enough."""
+_WHOLES: Final = ("org:", "project:", "place:")
+"""What is told of one of these hangs together."""
+_PLANNED, _OVER = 0.7, 1.5
+"""What it counts that a memory near the lines has a day of its own, for plans change most; and what it costs to tell of what
+happened once, for that cannot change."""
+_STRESS: Final = 1.3
+"""How much the words that a memory shares with one sentence say."""
+_SENTENCE: Final = re.compile(r"(?<=[.!?;…])\s+|(?<=[。！？])|\n+")
+_ARTICLES: Final = frozenset(["the", "der", "die", "das", "den", "los", "las", "les", "une", "uma"])
+_ISO: Final = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 
 
-async def passage(job: Job[Services], turns: Sequence[StoredTurn], *, ends: bool, rolls: bool = True) -> Passage:
+async def passage(
+    job: "Job[Services]", turns: Sequence[StoredTurn], *, ends: bool, rolls: bool = True, asks: bool = True
+) -> Passage:
     """These turns of one persona and session as a reader is shown them; `ends`: and their session, if it is over; `rolls`: the
-    rolling summary is wanted."""
+    rolling summary is wanted; `asks`: every word shown costs something, so of what is known only what matters is."""
     persona, first = turns[0].persona, turns[0]
     session = _over(job, turns[-1]) if ends else None
     window = Window(persona=persona, lane=ANY, limit=BEFORE, before=first.place)
@@ -57,7 +82,10 @@ async def passage(job: Job[Services], turns: Sequence[StoredTurn], *, ends: bool
     loops = sorted(nouns.records(answers[opened], Loop), key=lambda loop: (loop.at, loop.seq))
     summary = nouns.records(answers[rolling], Summary)
     memories = [m for m in nouns.records(answers[known], Memory) if _stands(m, job)]
-    shown = relevant(memories, new, limit=MANY if session else FEW)
+    today = local_day(job.now, job.view.zone).isoformat()
+    come = {memory.id: day for memory in memories if (day := _day_to_come(memory, job.view.zone)) and day <= today}
+    limit = min((MANY if session else FEW) + sum(len(line.text) for line in new), MOST)
+    shown = relevant(memories, new, scene=scene, come=come.keys(), limit=limit) if asks else tuple(memories)
     before = lines.shown(earlier, **names)
     sitting = await _sitting(job, session, (*before, *new), scene) if session and new else None
     return Passage(
@@ -67,13 +95,14 @@ async def passage(job: Job[Services], turns: Sequence[StoredTurn], *, ends: bool
         memories=shown,
         loops=tuple(loops),
         rolling=summary[-1] if summary else None,
+        past=frozenset(name for name, day in come.items() if day < today),
         cut=len(shown) < len(memories),
         characters=job.services.numbers.rolling_chars if rolls else 0,
         sitting=sitting,
     )
 
 
-async def sitting(job: Job[Services], session: Session, turns: Sequence[StoredTurn]) -> Sitting:
+async def sitting(job: "Job[Services]", session: Session, turns: Sequence[StoredTurn]) -> Sitting:
     """A session that was read before, as a reader is shown it at its end."""
     profile, people = RecordsById(ids=(keys.PROFILE,)), RecordList(noun="entity", limit=PEOPLE)
     answers = await job.store.read(profile, people)
@@ -83,7 +112,7 @@ async def sitting(job: Job[Services], session: Session, turns: Sequence[StoredTu
     return await _sitting(job, session, shown, scene)
 
 
-async def _sitting(job: Job[Services], session: Session, shown: Sequence[Line], scene: Scene) -> Sitting:
+async def _sitting(job: "Job[Services]", session: Session, shown: Sequence[Line], scene: Scene) -> Sitting:
     persona, last = session.persona, shown[-1].turn if shown else None
     day = keys.daily(persona, local_day(last.at if last else session.at, job.view.zone))
     current = RecordsByKey(noun="summary", keys=(day,))
@@ -104,14 +133,20 @@ async def _sitting(job: Job[Services], session: Session, shown: Sequence[Line], 
     )
 
 
-def _stands(memory: Memory, job: Job[Services]) -> bool:
+def _stands(memory: Memory, job: "Job[Services]") -> bool:
     """Whether a memory is known to be so; what was folded is shown fact by fact, so that each can change."""
     if memory.source == "curated_fold" or (memory.status != "ACTIVE" and fold_of(memory) is None):
         return False
     return memory.valid_to is None or memory.valid_to > job.now
 
 
-def _over(job: Job[Services], last: StoredTurn) -> Session | None:
+def _day_to_come(memory: Memory, zone: str) -> str | None:
+    """The last day of which a memory speaks, if that was to come when it was said."""
+    last = max(_ISO.findall(memory.text), default="")
+    return last if last > local_day(memory.at, zone).isoformat() else None
+
+
+def _over(job: "Job[Services]", last: StoredTurn) -> Session | None:
     """The session that this turn ended, if it is over and not closed yet."""
     gap = timedelta(minutes=job.services.numbers.gap_minutes)
     for session in job.view.open_sessions:
@@ -132,7 +167,7 @@ def _ends(shown: Sequence[Line]) -> tuple[Line, ...]:
 
 
 def _names(
-    job: Job[Services], answers: Answers, profile: RecordsById, turns: Sequence[StoredTurn]
+    job: "Job[Services]", answers: Answers, profile: RecordsById, turns: Sequence[StoredTurn]
 ) -> Mapping[str, str]:
     found = nouns.records(answers[profile], Profile)
     return {
@@ -141,7 +176,7 @@ def _names(
     }
 
 
-def _scene(job: Job[Services], names: Mapping[str, str], new: Sequence[Line], people: Sequence[Entity]) -> Scene:
+def _scene(job: "Job[Services]", names: Mapping[str, str], new: Sequence[Line], people: Sequence[Entity]) -> Scene:
     speakers = tuple(dict.fromkeys(line.turn.speaker for line in new if line.turn.speaker))
     ours = (None, new[0].turn.persona if new else None)
     live = [
@@ -149,8 +184,8 @@ def _scene(job: Job[Services], names: Mapping[str, str], new: Sequence[Line], pe
         for entity in people
         if entity.merged_into is None and entity.persona in ours and entity.key not in ("person:user", "person:persona")
     ]
-    said = {word for line in new for word in folded(line.text).split()}
-    near = sorted(live, key=lambda e: (not _mentioned(e, said), e.type not in ("person", "animal"), -e.at.timestamp()))
+    named = _named(live, [line.text for line in new], own=(names["user"], names["persona"]))
+    near = sorted(live, key=lambda e: (e.key not in named, e.type not in ("person", "animal"), -e.at.timestamp()))
     return Scene(
         user=names["user"],
         persona=names["persona"],
@@ -158,37 +193,97 @@ def _scene(job: Job[Services], names: Mapping[str, str], new: Sequence[Line], pe
         now=job.now,
         speakers=speakers,
         people=tuple(near),
+        named=named,
     )
 
 
-def _mentioned(entity: Entity, said: set[str]) -> bool:
-    return any(word in said for name in (entity.label, *entity.aliases) for word in folded(name).split())
+def relevant(
+    memories: Sequence[Memory],
+    new: Sequence[Line],
+    *,
+    scene: Scene,
+    come: Collection[str] = (),
+    limit: int,
+) -> tuple[Memory, ...]:
+    """The memories that these lines may touch, within so many characters, oldest first. Pure.
 
-
-def relevant(memories: Sequence[Memory], new: Sequence[Line], *, limit: int) -> tuple[Memory, ...]:
-    """The memories to show beside these lines, within so many characters, oldest first. Pure."""
-    said = _stems(" ".join(line.text for line in new))
-    words = {memory.id: _stems(memory.text) for memory in memories}
-    often = Counter(word for stems in words.values() for word in stems)
-    common = {word for word, count in often.items() if count > max(4, len(memories) // 3)}
-
-    def worth(memory: Memory) -> tuple[float, ...]:
-        shared = len((words[memory.id] & said) - common)
-        core = 1.5 * (memory.importance >= 3) + 0.5 * (memory.importance == 2)
-        always = 2.5 * (memory.standing or memory.pinned)
-        return (always + shared + core - len(memory.text) / 400, memory.at.timestamp(), memory.seq)
-
+    A memory is near the lines when it is about somebody whom they name, shares rare words with one of their sentences or says
+    something alike (60 microseconds a text); and near through another when it shares these with one that is: whoever leaves a
+    job ends its hours as well. Core facts are few and need no such reason while there is room: "I quit" names no job. `come`
+    are those whose own day has come, which are always asked about."""
+    if not memories:
+        return ()
+    worths = _worths(memories, new, scene=scene, come=come)
     chosen: list[Memory] = []
-    room = limit
-    for memory in sorted(memories, key=worth, reverse=True):
-        if len(memory.text) <= room:
-            chosen.append(memory)
-            room -= len(memory.text) + 4
+    for place in sorted(range(len(memories)), key=lambda place: (-worths[place], -memories[place].seq)):
+        size = len(memories[place].text)
+        if size <= limit and worths[place] > _WORTH:
+            chosen.append(memories[place])
+            limit -= size + 4
     return tuple(sorted(chosen, key=lambda memory: (memory.at, memory.seq)))
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:_SHARED] for word in re.findall(r"\w+", folded(text)) if len(word) > 3 or not word.isascii())
+def _worths(memories: Sequence[Memory], new: Sequence[Line], *, scene: Scene, come: Collection[str]) -> Sequence[float]:
+    """How much each memory matters beside these lines."""
+    texts = [memory.text for memory in memories]
+    sentences = [part for line in new for part in _SENTENCE.split(line.text) if part.strip()]
+    shared = _Shared(texts)
+    said = [frozenset(stems(sentence)) for sentence in sentences]
+    embed = static_embedder().embed
+    vectors = embed(texts)
+    alike = np.maximum(products(vectors, embed(sentences)).max(axis=1, initial=0.0) - _ALIKE, 0.0)
+    kin = np.maximum(products(vectors, vectors) - _ALIKE, 0.0)
+    direct = [
+        min(_STRESS * max((shared.weight(words & one) for one in said), default=0.0), 3.0)
+        + _NAMED * len(scene.named.intersection(memory.entities))
+        + 3 * float(like)
+        for words, memory, like in zip(shared.of, memories, alike, strict=True)
+    ]
+    near = [own + 2.0 * (memory.id in come) for own, memory in zip(direct, memories, strict=True)]
+    first = sorted(range(len(memories)), key=lambda place: -near[place])[:_FIRST]
+    whole = [frozenset(ref for ref in memory.entities if ref.startswith(_WHOLES)) for memory in memories]
+
+    def worth(place: int) -> float:
+        memory, words = memories[place], shared.of[place]
+        others = [other for other in first if other != place]
+        through = (
+            min(near[other], 2.0) * (shared.weight(words & shared.of[other]) / 4 + float(kin[place, other]))
+            for other in others
+        )
+        of_one = 1.0 * any(whole[place] & whole[other] for other in others)
+        always = 4.0 * (memory.standing or memory.pinned or memory.id in come)
+        core = 1.0 * (memory.importance >= 3)
+        plan = _PLANNED * (memory.valid_to is not None and direct[place] > 0)
+        over = _OVER * (memory.category == "EVENT" and memory.valid_to is None and memory.id not in come)
+        return always + direct[place] + max(through, default=0.0) + of_one + core + plan - over - len(memory.text) / 250
+
+    return [round(worth(place), 4) for place in range(len(memories))]
+
+
+class _Shared:
+    """How much the words that texts share say, by how rare they are among all."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.of = [frozenset(stems(text)) for text in texts]
+        often = Counter(word for words in self.of for word in words)
+        self._rare = {word: (1 - log(count) / log(len(texts) + 2)) ** 2 for word, count in often.items()}
+
+    def weight(self, words: Collection[str]) -> float:
+        return fsum(self._rare[word] for word in words)  # a plain sum would depend on the order of a set
+
+
+def _named(people: Sequence[Entity], lines: Sequence[str], *, own: Collection[str]) -> frozenset[str]:
+    """Whom and what the lines name, by reference; those who talk are named in the names of half of all others."""
+    said = {word for line in lines for word in folded(line).split()}
+    said -= {word for name in own for word in folded(name).split()}
+    names = ((entity.key, name) for entity in people for name in (entity.label, *entity.aliases))
+    return frozenset(key for key, name in names if key and said.intersection(_telling(name)))
+
+
+def _telling(name: str) -> Collection[str]:
+    """The words by which somebody may be meant: of "the Old Gull's" neither "the" nor "s", unless there is no other."""
+    words = folded(name).split()
+    return [word for word in words if (len(word) > 2 and word not in _ARTICLES) or not word.isascii()] or words
 
 
 # --- what notes can rest on ----------------------------------------------------------------------------------------------

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from hitherto.ingest.record import Indexer
 from hitherto.learn.cost import Caps, Meter
 from hitherto.learn.notes import Detail, PlainReader, Reader, SittingNotes
 from hitherto.learn.people import Alike
 from hitherto.store.protocol import StoredSnapshot, Vector
+
+if TYPE_CHECKING:
+    from hitherto.ingest.record import Indexer
 
 Pace = Literal["live", "pause", "session"]
 """When a model reads: at every turn; when enough was said and the talk has paused; at a session's end."""
@@ -69,7 +71,7 @@ class Closed:
 class Services:
     """Everything a step may use; no step reaches for anything else. They are made for one visit to a user."""
 
-    indexer: Indexer
+    indexer: "Indexer"
     plain: PlainReader
     """What needs no model; it does the work where there is none, or where it keeps failing."""
     model: Reader | None = None

@@ -8,16 +8,16 @@ over rather than write it back.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from hitherto import ids as keys
 from hitherto.clock import day_bounds, local_day
 from hitherto.errors import StoreUnavailable
 from hitherto.ids import derived_id
 from hitherto.learn import scene
-from hitherto.learn.notes import LANE_TITLES, LaneSection, Method, Passage, Reading, SentenceNote, SittingNotes
+from hitherto.learn.notes import LANE_TITLES, LaneSection, Method, Read, SentenceNote, SittingNotes
 from hitherto.learn.services import Services
 from hitherto.learn.verify import Ground, folded, same_words
 from hitherto.store import records as nouns
@@ -55,15 +55,6 @@ _SPEAKER: Final = re.compile(r"(?:^|”, )(?P<who>[^“”]+ said )(?=“[^“]*
 
 class Forgotten(StoreUnavailable):
     """A turn was forgotten while it was summarised; the step starts over."""
-
-
-class _Read(Protocol):
-    @property
-    def passage(self) -> Passage: ...
-    @property
-    def reading(self) -> Reading: ...
-    @property
-    def turns(self) -> tuple[StoredTurn, ...]: ...
 
 
 def current(key: str) -> RecordsByKey:
@@ -144,7 +135,7 @@ def unless_forgotten(
 # --- rolling: what the persona has in mind, at most so many characters -----------------------------------------------------
 
 
-def rolling(one: _Read, previous: Summary | None, *, live: Mapping[str, StoredTurn], limit: int) -> Summary | None:
+def rolling(one: Read, previous: Summary | None, *, live: Mapping[str, StoredTurn], limit: int) -> Summary | None:
     """The rolling summary after a reading; sentences that rest on turns which are gone meanwhile are left out."""
     passage = one.passage
     earlier = {
@@ -185,13 +176,6 @@ def _rolling_due(view: Overview, services: Services) -> Mapping[str, datetime]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    passage: Passage
-    reading: Reading
-    turns: tuple[StoredTurn, ...]
-
-
 async def _rolling(job: Job[Services]) -> Effect:
     persona = next(p for p in job.view.tails if keys.rolling(p) == job.cursor.step)
     tail = job.view.tails[persona]
@@ -199,11 +183,11 @@ async def _rolling(job: Job[Services]) -> Effect:
     stands = current(keys.rolling(persona))
     answers = await job.store.read(window, stands)
     turns = answers[window]
-    passage = await scene.passage(job, turns, ends=False) if turns else None
+    passage = await scene.passage(job, turns, ends=False, asks=False) if turns else None
     if passage is None or not passage.new:
         return Effect(position=tail.number)
     reading = await job.services.plain.read(passage)
-    one = _Told(passage, reading, turns)
+    one = Read(passage=passage, reading=reading, turns=turns)
     still = {line.turn.id: line.turn for line in passage.lines}
     summary = rolling(one, live(answers, stands), live=still, limit=job.services.numbers.rolling_chars)
     noted: dict[str, Json] = {SUCCEEDED: job.now.isoformat()}
@@ -319,12 +303,7 @@ async def _lanes(job: Job[Services]) -> Effect:
         summary = await _compacted(job, persona=persona, lane=lane)
         if summary is not None:
             found.append(summary)
-    told = tuple(source for summary in found for source in _resting(summary))
-    return _written(job, *found, position=turns[-1].place, told=told)
-
-
-def _resting(summary: Summary) -> tuple[str, ...]:
-    return (summary.id,)
+    return _written(job, *found, position=turns[-1].place, told=tuple(summary.id for summary in found))
 
 
 async def _compacted(job: Job[Services], *, persona: str | None, lane: str | None) -> Summary | None:

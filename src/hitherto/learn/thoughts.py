@@ -39,6 +39,7 @@ def thought(loop: Loop, text: str, *, now: datetime) -> Thought:
         id=thought_id(loop.id),
         text=" ".join(text.split()),
         persona=loop.persona,
+        lane=loop.lane,
         sources=loop.sources,
         quotes=loop.quotes,
         at=now,

@@ -369,7 +369,11 @@ def _day(year: str, month: str, day: str) -> date | None:
         return None
 
 
-def moment(text: str, *, zone: str, hour: int = 9) -> datetime | None:
+MORNING: Final = 9
+"""The hour that stands for a whole day."""
+
+
+def moment(text: str, *, zone: str, hour: int = MORNING) -> datetime | None:
     """A day, or a day with a time, as a reader writes it; a whole day is its morning."""
     found = re.search(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{1,2}:\d{2}))?", text or "")
     if found is None:

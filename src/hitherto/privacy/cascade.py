@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from hitherto import ids as keys
 from hitherto.ids import derived_id
-from hitherto.learn.folding import fold_of
+from hitherto.learn.folds import fold_of
 from hitherto.learn.thoughts import thought_id
 from hitherto.types import Entity, Episode, Json, Loop, Memory, Progress, Record, StoredTurn, Summary, ToolReturn
 
@@ -62,7 +62,7 @@ def fall(
         gone=gone,
         again=tuple(sorted(again)),
         back=tuple(sorted(record.id for record in learnt)),
-        rewritten=(*_true_again(staying, gone.values(), turns), *_gaps(gone.values())),
+        rewritten=(*_reinstated(staying, gone.values(), turns), *_gaps(gone.values())),
     )
 
 
@@ -147,7 +147,7 @@ def _only_named(memory: Memory, entity: Entity) -> bool:
     return entity.key.partition(":")[2].replace("_", " ").casefold() not in memory.text.casefold()
 
 
-def _true_again(staying: Iterable[Record], gone: Iterable[Record], turns: Sequence[StoredTurn]) -> Iterable[Memory]:
+def _reinstated(staying: Iterable[Record], gone: Iterable[Record], turns: Sequence[StoredTurn]) -> Iterable[Memory]:
     """Memories as they were before what goes changed them: out of a fold that is no more, or not ended after all."""
     lost = {record.id: record for record in gone}
     ends = {turn.at for turn in turns}

@@ -21,7 +21,7 @@ from hitherto.errors import InvalidInput, NotFound
 from hitherto.ids import derived_id
 from hitherto.ingest.record import Indexer
 from hitherto.ingest.validation import optional_name
-from hitherto.learn import extract
+from hitherto.learn import rederivation
 from hitherto.learn.people import follow
 from hitherto.privacy.cascade import STAYS, Fall, fall
 from hitherto.privacy.ledger import Forgotten
@@ -225,7 +225,7 @@ def _life_of(entry: LogEntry) -> str:
     return erased_name(f"{entry.id} {micros(entry.at)}")
 
 
-async def again(store: UserStore, lines: Sequence[Forgotten], *, indexer: Indexer, now: datetime) -> Receipt | None:
+async def reapply(store: UserStore, lines: Sequence[Forgotten], *, indexer: Indexer, now: datetime) -> Receipt | None:
     """Forgets what was forgotten before, in a memory that was restored from a time when it was still there. What was
     written after that moment stays: the log says so where it knows of the erasure or is of another life, the clock where a
     line names no life. None: nothing to do."""
@@ -455,8 +455,10 @@ def _moved(cursors: Sequence[Cursor], lost: Fall) -> tuple[Cursor, ...]:
     steps = {_step(record) for record in lost.gone.values() if isinstance(record, Summary)}
     known = {cursor.step: cursor for cursor in cursors}
     moved = {name: Cursor(step=name) if name in steps else replace(c, error=None) for name, c in known.items()}
-    if lost.again and extract.NAME in known:
-        moved[extract.NAME] = extract.reading_again(moved[extract.NAME], turns=lost.again, back=lost.back)
+    if lost.again and rederivation.NAME in known:
+        moved[rederivation.NAME] = rederivation.reading_again(
+            moved[rederivation.NAME], turns=lost.again, back=lost.back
+        )
     return tuple(moved.values())
 
 

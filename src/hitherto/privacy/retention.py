@@ -90,8 +90,8 @@ def checked(days: Mapping[str, float | None]) -> None:
     for kind, value in days.items():
         if kind not in KINDS:
             raise InvalidInput(f"there is no retention for {kind!r}; use one of {', '.join(KINDS)}")
-        if value is not None and not 0 < value < 100_000:
-            raise InvalidInput(f"{kind}={value!r} is no number of days")
+        if isinstance(value, str) or (value is not None and not 0 < value < 100_000):
+            raise InvalidInput(f"{kind}={value!r} is no number of days; write {kind}=365, or {kind}=null to keep it")
 
 
 async def policy(catalog: Catalog, key: UserKey) -> Policy:

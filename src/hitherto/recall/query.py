@@ -21,8 +21,7 @@ from importlib.resources import files
 from itertools import zip_longest
 from typing import Final, Protocol
 
-from hitherto.ingest.short import stands_alone
-from hitherto.ingest.slots import is_question
+from hitherto.ingest.focus import is_question, stands_alone
 from hitherto.text.analyser import asked_stems, stems, words
 from hitherto.text.languages import ENGLISH, Language, detect, language
 
@@ -66,7 +65,9 @@ class Question:
     """It asks for what the persona said."""
     asks_when: bool = False
     collects: bool = False
-    """What it asks for lies in many conversations: how many, all the, in which order."""
+    """What it asks for lies in many conversations: how many, all the."""
+    surveys: bool = False
+    """It asks how things went over many conversations: in which order, a summary."""
     alone: bool = True
     """It says enough by itself: no anchor was or would be read with it."""
     periods: tuple[Period, ...] = ()
@@ -105,6 +106,7 @@ def understand(
         of_persona=of_persona,
         asks_when=spoken.has("asking.when", text),
         collects=spoken.has("asking.collect", text),
+        surveys=spoken.has("asking.survey", text),
         alone=alone,
         periods=tuple(periods),
     )

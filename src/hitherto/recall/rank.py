@@ -7,7 +7,7 @@ speaker tells something of themselves, when it was, how good its session is othe
 standing requests.
 
 All weights are in `Weights`, a value that a recipe can set; the defaults are tuned on development conversations of
-three kinds at once. docs/recall.md tells what each of them is worth.
+three kinds at once. docs/measured/recall.md tells what each of them is worth.
 
 The recipes' own ways to order memories are here too, to the number: `boosted` is the recall recipe's (threshold, recency
 boost, importance), `blended` the personas recipe's (similarity, recency with a half-life, how often an entity comes up),

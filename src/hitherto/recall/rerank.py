@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.errors import MissingExtra
-from hitherto.plugins import plugin, unknown
+from hitherto.plugins import fitting, plugin, unknown
 from hitherto.recall.passages import couples
 from hitherto.recall.rank import DECIMALS, Ranked
 
@@ -33,8 +33,10 @@ class Reranker(Protocol):
 
 def open_reranker(reranker: "str | Reranker | None") -> Reranker | None:
     """The reranker of that name: `onnx`, or `onnx:FOLDER` for weights of one's own, with the extra installed."""
-    if reranker is None or not isinstance(reranker, str):
-        return reranker
+    if reranker is None:
+        return None
+    if not isinstance(reranker, str):
+        return fitting("reranker", reranker)
     kind, _, folder = reranker.partition(":")
     if kind != "onnx":
         made = plugin("reranker", reranker)

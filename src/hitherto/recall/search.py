@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.errors import ServiceError
-from hitherto.recall.embed.base import Calibration, Embedder, calibrate
-from hitherto.recall.embed.checked import CheckedEmbedder
-from hitherto.recall.found import Found, Search, ended, hit, in_scope, meant, ordered
-from hitherto.recall.passages import SHOWN, about, passages
+from hitherto.recall.cache import Columns, TraceCache, UserRows
+from hitherto.recall.embed.base import Calibration, CheckedEmbedder, Embedder, calibrate
+from hitherto.recall.hits import Found, Search, ended, hit, in_scope, meant, ordered
+from hitherto.recall.passages import SHOWN, about, beginning, passages
 from hitherto.recall.query import Question, understand
 from hitherto.recall.rank import (
     DECIMALS,
@@ -33,13 +33,12 @@ from hitherto.recall.rank import (
     standardiser,
 )
 from hitherto.recall.rerank import JUDGED, Reranker, reranked, verdicts
-from hitherto.recall.traces import Columns, TraceCache, UserRows
 from hitherto.recall.traits import ASKS, LOOKED, SECRET, pack, traits
 from hitherto.recall.vectors import Floats, Vectors, top
 from hitherto.safety.secrets import masked
 from hitherto.store import records as nouns
 from hitherto.store.catalog import UserKey
-from hitherto.store.matches import Matched
+from hitherto.store.columns import Matched
 from hitherto.store.protocol import (
     ANY,
     Answers,
@@ -61,13 +60,22 @@ DEADLINE: Final = 5.0
 """Seconds after which a conversation no longer waits for an embedder that has no deadline of its own."""
 NO_ROOM: Final = "over budget"
 OTHER_LANE: Final = "other lane"
-SHORT: Final = 300
-"""Characters of a turn where what is asked for lies in many."""
+LENGTHS: Final = ((4, 1_000), (20, 500), (None, 250))
+"""Of so many of the best turns, so many characters are shown: an answer often goes on behind the words that were asked for, and
+what is found further down is there for its mention."""
+COLLECTED: Final = ((None, 300),)
+"""The same where what is asked for lies in many turns."""
+SURVEYED: Final = ((12, 400), (30, 200), (None, 120))
+"""Where somebody asks how things went: as many turns as have room, each told of in brief."""
+OF_OTHERS: Final = ((6, 200), (None, 100))
+"""Of what others said to it, where somebody asks for what they told themselves."""
+SURE: Final = 1.0
+"""What a record of another lane must have in common with the message, in standard deviations: where nothing answers,
+everything is nearly as good as the best."""
+_CONTENT: Final = ("lexical", "related", "neighbours", "dense")
 NO_ROW: Final = -1
 """The row of what has no vector yet."""
 _MOST_TEXT: Final = 20_000
-_LONG: Final = 20_000
-"""Characters of a text that is looked through again, whatever its row says: older rows have other bits for their length."""
 
 
 Told = TypeVar("Told", StoredTurn, Record)
@@ -100,6 +108,14 @@ class Brought:
     read: Answers
     """The answers to what was read beside it."""
     problem: str = ""
+    lanes: tuple[str | None, ...] = ()
+    """Those that the user's turns lie in."""
+    personas: tuple[str | None, ...] = ()
+    """Those that the user talks to."""
+    named: frozenset[str] = frozenset()
+    """Other lanes that the message names."""
+    sure: frozenset[int] = frozenset()
+    """Entries of records that are nearly as good as the best turn: they come along from another lane."""
 
 
 class _Placed(NamedTuple):
@@ -207,7 +223,6 @@ class Recaller:
         best_turn = next((one.seq for one in found.turns if one.seq in turns), None)
         mixed: list[Recalled] = []
         room = search.room
-        shown = SHORT if search.around and found.question.collects else SHOWN
         best = max((one.score for one in found.turns), default=0.0)
         for one in sorted((*found.turns, *found.records), key=_best_first):
             if one.seq in turns and _elsewhere(turns[one.seq], one, search, best=best):
@@ -216,13 +231,34 @@ class Recaller:
                 mixed.append(Recalled(what=turns[one.seq], score=one.score, parts=one.parts, reason=NO_ROOM))
             elif one.seq in turns:
                 before, after = found.around.get(one.seq, (0, 0))
-                said = replace(found.recalled(turns[one.seq], one), before=turns.get(before), after=turns.get(after))
-                short = about(said.text, found.question.stems, most=shown) if one.seq != best_turn else ""
-                mixed.append(replace(said, excerpt=short) if short else said)
+                turn = turns[one.seq]
+                text = found.excerpt(turn)
+                if one.seq != best_turn:
+                    text = _cut(text, turn, found.question, search, place=len(mixed))
+                mixed.append(
+                    Recalled(
+                        what=turn,
+                        score=one.score,
+                        parts=one.parts,
+                        excerpt=text,
+                        before=turns.get(before),
+                        after=turns.get(after),
+                        asked=found.question.stems,
+                    )
+                )
                 room = None if room is None else room - len(mixed[-1].text)
             elif one.seq in records:
                 mixed.append(next(waiting))
-        return Brought(hits=tuple(mixed), read=further, problem=found.problem)
+        held = self._cache.held(key)
+        return Brought(
+            hits=tuple(mixed),
+            read=further,
+            problem=found.problem,
+            lanes=tuple(lane or None for lane in held.lanes.texts()),
+            personas=tuple(persona or None for persona in held.personas.texts()),
+            named=found.lanes,
+            sure=frozenset(one.seq for one in found.records if _sure(one, search, best=best)),
+        )
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
         """The best of everything on one scale."""
@@ -425,30 +461,55 @@ def _elsewhere(turn: StoredTurn, ranked: Ranked, search: Search, *, best: float)
     return search.home is not ANY and turn.lane != search.home and ranked.score < search.elsewhere * best
 
 
+def _cut(text: str, turn: StoredTurn, question: Question, search: Search, *, place: int) -> str:
+    """The part of a turn, or of its best passage, that says most of what is asked, shorter the further down it was found;
+    empty for a turn that is shown whole. What holds none of the words is shown from its beginning."""
+    if not search.around:
+        return about(text or turn.text, question.stems) or text
+    lengths = LENGTHS
+    if question.collects or question.surveys:
+        own = SURVEYED if question.surveys else COLLECTED
+        lengths = OF_OTHERS if question.of_user and turn.role != "user" else own
+    most = next(most for upto, most in lengths if upto is None or place < upto)
+    whole = text or turn.text
+    least = most if question.surveys else SHOWN
+    return about(whole, question.stems, most=most) or (beginning(whole, least) if len(whole) > least else text)
+
+
+def _sure(ranked: Ranked, search: Search, *, best: float) -> bool:
+    """Whether a record answers the message nearly as well as the best turn, and by what it says."""
+    content = sum(ranked.parts.get(part, 0.0) for part in _CONTENT)
+    return content >= SURE and ranked.score >= search.elsewhere * best
+
+
 def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> dict[int, Floats]:
-    if not len(columns.owners):
+    """How similar each passage is, by the entry of a long text; most are short and have none."""
+    owners = columns.owners.all
+    if not len(owners):
         return {}
-    found = {one.seq: columns.passage_dots(one.row, vector) for one in ranked if one.row != NO_ROW}
-    return {seq: dots for seq, dots in found.items() if len(dots)}
+    rows = np.array([one.row for one in ranked], dtype=np.int64)
+    starts, ends = np.searchsorted(owners, rows), np.searchsorted(owners, rows + 1)
+    long = np.flatnonzero((ends > starts) & (rows != NO_ROW))
+    return {
+        ranked[place].seq: columns.passages.some_dots(vector, int(starts[place]), int(ends[place]))
+        for place in long.tolist()
+    }
 
 
 def _around(columns: Columns, ranked: Sequence[Ranked]) -> dict[int, tuple[int, int]]:
     """Which turns make a found one whole: the one before if that asks, the one after if this one asks."""
     matrix, marks = columns.matrix, columns.marks.all
-    found: dict[int, tuple[int, int]] = {}
-    for one in ranked:
-        if one.row == NO_ROW:
-            continue
-        before, after = int(matrix.previous[one.row]), int(matrix.next[one.row])
-        asked = before >= 0 and _may(int(marks[before]), ASKS)
-        asks = after >= 0 and _may(int(marks[one.row]), ASKS)
-        found[one.seq] = (int(matrix.seqs[before]) if asked else 0, int(matrix.seqs[after]) if asks else 0)
-    return found
+    rows = np.array([one.row for one in ranked if one.row != NO_ROW], dtype=np.int64)
+    before, after = matrix.previous[rows], matrix.next[rows]
+    asked = (before >= 0) & _may(marks[before], ASKS)
+    asks = (after >= 0) & _may(marks[rows], ASKS)
+    befores, afters = np.where(asked, matrix.seqs[before], 0), np.where(asks, matrix.seqs[after], 0)
+    return dict(zip(matrix.seqs[rows].tolist(), zip(befores.tolist(), afters.tolist(), strict=True), strict=True))
 
 
-def _may(marks: int, trait: int) -> bool:
-    """Whether a row has a trait, or was written by a version that did not look for it."""
-    return bool(marks & trait) or not marks & LOOKED
+def _may(marks: NDArray[np.uint8], trait: int) -> NDArray[np.bool_]:
+    """Which rows have a trait, or were written by a version that did not look for it."""
+    return ((marks & trait) > 0) | ((marks & LOOKED) == 0)
 
 
 def _clean(columns: Columns, ranked: Sequence[Ranked]) -> frozenset[int]:
@@ -502,7 +563,7 @@ async def _texts(
 def _masked(what: Told, found: Found, *, open_session: str | None = None) -> Told:
     """Without its secrets, unless it was said in the session in which they may be told again."""
     told = isinstance(what, StoredTurn) and what.session == open_session
-    if told or (what.seq in found.clean and len(what.text) < _LONG):
+    if told or what.seq in found.clean:
         return what
     text = masked(what.text)
     return what if text is what.text or text == what.text else replace(what, text=text)

@@ -43,6 +43,9 @@ INSTRUCTION: Final = 4
 PREFERENCE: Final = 8
 LANGUAGE: Final = 4
 """Places by which the number of the text's language is shifted; 0 is English, and what does not tell."""
+_FIFTY: Final = 50
+_LANGUAGES: Final = 1 << 8 - LANGUAGE
+"""A language beyond these has a script of its own, so that a question in it tells what it is in."""
 
 # Marks, beside the flags.
 LOOKED: Final = 1
@@ -65,7 +68,7 @@ def traits(text: str, *, length: int) -> Traits:
     """The traits of a text with `length` stems. Its form alone is looked at: whose words they are, ranking knows."""
     start = text[:_MAX_TEXT].replace("’", "'")
     spoken = language(detect(text) or ENGLISH)
-    flags = spoken.number << LANGUAGE
+    flags = spoken.number << LANGUAGE if spoken.number < _LANGUAGES else 0
     parts = _SENTENCE.split(start)
     if any(spoken.has("telling.self", part) and not part.rstrip().endswith(_ASKS) for part in parts):
         flags |= TELLS
@@ -80,13 +83,23 @@ def traits(text: str, *, length: int) -> Traits:
 
 def asks(text: str) -> bool:
     """Whether a text ends with a question, whatever emoji follow it."""
-    end = _LAST.search(text[-_LATELY:])
+    lately = text[-_LATELY:]
+    if not any(sign in lately for sign in _ASKING):
+        return False
+    end = _LAST.search(lately)
     return end is not None and any(sign in end[0] for sign in _ASKING)
 
 
-def languages(flags: NDArray[np.uint8]) -> frozenset[str]:
-    """The languages other than English that rows with these flags are written in."""
-    return frozenset(of_number(number) for number in np.unique(flags >> LANGUAGE).tolist()) - {ENGLISH}
+def spoken(flags: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How many rows with these flags are written in each language, by its number."""
+    return np.bincount(flags >> LANGUAGE, minlength=_LANGUAGES)
+
+
+def languages(rows: NDArray[np.int64]) -> frozenset[str]:
+    """The languages other than English in which at least one row of fifty is written: one that is found now and then is as
+    likely a name, a quote or a mistake, and each costs a question its words in it."""
+    often = np.flatnonzero((rows > 0) & (_FIFTY * rows >= rows.sum()))
+    return frozenset(map(of_number, often.tolist())) - {ENGLISH}
 
 
 def pack(vectors: Vectors, found: Sequence[Traits], passages: Sequence[Vectors] = ()) -> list[bytes]:

@@ -1,19 +1,22 @@
-"""Recipes from files: the ones that come with the package, and the application's own."""
+"""Recipes by name: those that come with the package, files of the application's own, and those that a tenant saved."""
 
+import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast, get_args, get_origin
+from typing import Any, Final, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
-from rapidfuzz import process
 
-from hitherto.errors import InvalidRecipe
-from hitherto.recipes.model import Recipe
+from hitherto.errors import InvalidInput, InvalidRecipe, StoreError, near
+from hitherto.recipes.recipe import Recipe
+from hitherto.store.catalog import Catalog, Document
 
 _BUNDLED = files("hitherto.recipes")
 _DEEPEST = 8
@@ -30,11 +33,13 @@ def load(source: str | Path) -> Recipe:
     """A recipe by its name, or from a TOML file."""
     if isinstance(source, str) and source in names():
         return _bundled(source)
+    if not isinstance(source, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers are untyped too
+        raise InvalidRecipe(f"recipe={source!r} is neither a name, nor the path of a .toml file, nor a Recipe")
     path = Path(source)
     if path.suffix != ".toml":
-        near = _nearest(str(source), names())
         raise InvalidRecipe(
-            f"there is no recipe {str(source)!r}{near}; recipes are {', '.join(names())}, or the path of a .toml file"
+            f"there is no recipe {str(source)!r}{near(str(source), names())};"
+            f" recipes are {', '.join(names())}, or the path of a .toml file"
         )
     return parse(_read(path), origin=str(path), folder=path.parent)
 
@@ -70,8 +75,12 @@ def _merged(text: str, *, origin: str, folder: Path | None, depth: int) -> dict[
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidRecipe(f"{origin} is not TOML: {error}") from error
-    base = fields.pop("extends", None)
+    base, left_out = fields.pop("extends", None), fields.pop("without", [])
     if base is None:
+        if left_out:
+            raise InvalidRecipe(
+                f"{origin}: without= leaves out sections of the recipe that it extends; it extends none"
+            )
         return fields
     if depth == _DEEPEST:
         raise InvalidRecipe(f"{origin} extends more than {_DEEPEST} recipes, perhaps itself")
@@ -81,8 +90,27 @@ def _merged(text: str, *, origin: str, folder: Path | None, depth: int) -> dict[
         path = folder / base
         below = _merged(_read(path), origin=str(path), folder=path.parent, depth=depth + 1)
     else:
-        raise InvalidRecipe(f"{origin} extends {base!r}, which is no recipe{_nearest(str(base), names())}")
-    return _over(below, fields)
+        raise InvalidRecipe(f"{origin} extends {base!r}, which is no recipe{near(str(base), names())}")
+    return _over(_left_out(below, left_out, origin=origin), fields)
+
+
+def _left_out(below: dict[str, Any], sections: object, *, origin: str) -> dict[str, Any]:
+    """A recipe's fields without these sections, wherever they are named; a group that has no other goes with them."""
+    if not isinstance(sections, list):
+        raise InvalidRecipe(f'{origin}: without is a list of sections, such as ["today"]')
+    order: list[str] = below["order"]
+    for section in cast("list[object]", sections):
+        if section not in order:
+            raise InvalidRecipe(
+                f"{origin}: without names {section!r}, which is not in order{near(str(section), order)}"
+            )
+
+    def kept(named: Iterable[str]) -> list[str]:
+        return [section for section in named if section not in sections]
+
+    lists = {name: kept(below[name]) for name in ("order", "tail", "trim", "last_resort") if name in below}
+    groups = {name: {**group, "sections": kept(group["sections"])} for name, group in below["groups"].items()}
+    return {**below, **lists, "groups": {name: group for name, group in groups.items() if group["sections"]}}
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,12 +132,12 @@ def _words(detail: ErrorDetails) -> str:
     match detail["type"]:
         case "extra_forbidden":
             fields = _fields(detail["loc"][:-1])
-            return f"unknown field {where!r}{_nearest(str(detail['loc'][-1]), fields)}"
+            return f"unknown field {where!r}{near(str(detail['loc'][-1]), fields)}"
         case "missing":
             return f"field {where!r} is missing"
         case "literal_error":
             allowed = re.findall(r"'([^']*)'", str(context["expected"]))
-            return f"{where}={detail['input']!r} is not allowed{_nearest(str(detail['input']), allowed)}"
+            return f"{where}={detail['input']!r} is not allowed{near(str(detail['input']), allowed)}"
         case "value_error":
             return f"{where + ': ' if where else ''}{context['error']}"
         case _:
@@ -132,6 +160,53 @@ def _model(annotation: object) -> type[BaseModel] | None:
     return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
-def _nearest(wrong: str, right: Sequence[str]) -> str:
-    found = process.extractOne(wrong, right, score_cutoff=50)
-    return f" (did you mean {found[0]!r}?)" if found else ""
+# --- saved in the catalog under a name, versioned, and from then on named like any other ---------------------------------
+
+KIND: Final = "recipe"
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The recipe of a context, and what should be said about it."""
+
+    recipe: Recipe
+    warnings: tuple[str, ...] = ()
+
+
+class SavedRecipes:
+    """The recipes that a tenant has saved."""
+
+    def __init__(self, catalog: Catalog, *, tenant: str) -> None:
+        self._catalog = catalog
+        self._tenant = tenant
+
+    async def define(self, recipe: Recipe, *, now: datetime) -> Recipe:
+        """A new version, unless the newest says the same."""
+        if _NAME.fullmatch(recipe.name) is None:
+            raise InvalidInput(
+                f"{recipe.name!r} cannot be a recipe's name; use small letters, digits, hyphens and underscores"
+            )
+        if recipe.name in names():
+            raise InvalidInput(f"{recipe.name!r} comes with Hitherto and stays as it is; choose another name")
+        # Checked again from its fields: a copy with changed fields may carry the canonical text of what it was copied from.
+        body = check(recipe.model_dump(mode="json"), origin=recipe.name).canonical
+        return _recipe_of(await self._catalog.put(self._tenant, KIND, recipe.name, body, at=now))
+
+    async def all(self) -> list[Recipe]:
+        return [_recipe_of(document) for document in await self._catalog.documents(self._tenant, KIND)]
+
+    async def chosen(self, name: str, *, usual: Recipe) -> Chosen:
+        """The recipe of that name: a bundled one, a saved one, or a file. A catalog that cannot be read costs the saved
+        recipe, not the conversation: the usual one serves, with a warning."""
+        if name in names() or _NAME.fullmatch(name) is None:
+            return Chosen(load(name))
+        try:
+            found = await self._catalog.documents(self._tenant, KIND, [name])
+        except StoreError as error:
+            return Chosen(usual, (f"recipe {name!r} could not be read, {usual.name!r} is used: {error}",))
+        return Chosen(_recipe_of(found[0]) if found else load(name))
+
+
+def _recipe_of(document: Document) -> Recipe:
+    return check(json.loads(document.body), origin=document.name)

@@ -1,6 +1,9 @@
 """Where memories are kept. `connect` is the one place that knows which backends there are."""
 
-from hitherto.errors import InvalidInput
+import re
+from pathlib import Path
+
+from hitherto.errors import InvalidInput, MissingExtra
 from hitherto.store.catalog import Keys
 from hitherto.store.protocol import Store
 
@@ -9,20 +12,33 @@ def connect(url: str, *, keys: Keys | None = None) -> Store:
     """The store behind a folder's path or a `postgresql://` URL; it is opened later. With `keys` each user's memory is
     encrypted with a key of its own: a file as a whole, in a database the columns that hold content."""
     if url.startswith(("postgresql://", "postgres://")):
-        from hitherto.store.postgres import PostgresStore
+        try:
+            from hitherto.store.postgres import PostgresStore
+        except ModuleNotFoundError as error:
+            raise MissingExtra("a PostgreSQL store needs the extra: pip install 'hitherto[postgres]'") from error
 
         return PostgresStore(url) if keys is None else _sealed(PostgresStore(url, is_sealed=True), keys)
     if "://" in url:
         raise InvalidInput(f"{url.split('://', maxsplit=1)[0]!r} is not a store; pass a folder or postgresql://…")
+    if Path(url).is_file():
+        raise InvalidInput(f"{url!r} is a file; pass a folder, which is made if it is not there, or postgresql://…")
     from hitherto.store.sqlite import SqliteStore
 
     return SqliteStore(url) if keys is None else SqliteStore(url, secret=keys)
 
 
 def _sealed(store: Store, keys: Keys) -> Store:
-    from hitherto.store.sealed import SealedStore
+    from hitherto.store.encryption import SealedStore
 
     return SealedStore(store, keys)
+
+
+def shown(url: str) -> str:
+    """The place as it may stand on a screen or in a log: a URL without its passwords.
+
+    It need not be a valid URL: a password whose `@` or `:` is not escaped is masked as a whole.
+    """
+    return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(://[^:/?]*:).*@", r"\1***@", url)) if "://" in url else url
 
 
 def exists(url: str) -> bool:

@@ -4,17 +4,35 @@ Times in columns are whole microseconds; what each database writes in its own wa
 """
 
 import json
+import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from datetime import date, datetime
 from functools import cache, partial
 from hashlib import blake2b
+from importlib.resources import files
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from hitherto.clock import from_micros, micros
 from hitherto.ids import ERASED
-from hitherto.store.protocol import Cursor, Lease, LogEntry, Note, Row, StoredSnapshot
+from hitherto.store.protocol import (
+    Change,
+    Cursor,
+    Everything,
+    Lease,
+    LogEntry,
+    Note,
+    Query,
+    RecordList,
+    Row,
+    RowDraft,
+    StoredSnapshot,
+    TurnDraft,
+    Window,
+    Written,
+)
 from hitherto.types import Json, Media, Part, StoredTurn, Thinking, ToolCall, ToolReturn
 
 OFTEN = 2_000
@@ -54,7 +72,7 @@ def made(cls: type[T], values: Any) -> T:
     return cls(**{name: _read(name, read, found[name]) for name, read in readers(cls, checked=True).items()})
 
 
-def _made_again(cls: type[T], values: Mapping[str, Any]) -> T:
+def _rebuilt(cls: type[T], values: Mapping[str, Any]) -> T:
     """A dataclass from JSON that a store wrote; a field that was not there yet has its default."""
     found = readers(cls, checked=False)
     return cls(**{name: read(values[name]) if read else values[name] for name, read in found.items() if name in values})
@@ -75,9 +93,9 @@ def reader(hint: Any, *, checked: bool) -> Reader | None:
     if get_origin(hint) is tuple:
         return partial(_listed, reader(get_args(hint)[0], checked=checked), checked=checked)
     if hint is Part:
-        return partial(_part, made=made if checked else _made_again)
+        return partial(_part, made=made if checked else _rebuilt)
     if is_dataclass(hint):
-        return partial(made if checked else _made_again, hint)
+        return partial(made if checked else _rebuilt, hint)
     if not checked:
         return {datetime: datetime.fromisoformat, date: date.fromisoformat}.get(hint)
     if get_origin(hint) is Literal:
@@ -146,7 +164,7 @@ def encode_parts(parts: tuple[Part, ...]) -> str | None:
 
 
 def decode_parts(text: str | None) -> tuple[Part, ...]:
-    return () if text is None else tuple(_part(fields, made=_made_again) for fields in json.loads(text))
+    return () if text is None else tuple(_part(fields, made=_rebuilt) for fields in json.loads(text))
 
 
 def encode_json(value: Mapping[str, Json]) -> str:
@@ -269,3 +287,93 @@ def snapshot(row: Columns, body: str) -> StoredSnapshot:
 def note(row: Columns, body: str) -> Note:
     name, _, expires = row
     return Note(name=name, body=body, expires=moment(expires))
+
+
+# --- answers that outlive a write -------------------------------------------------------------------------------------
+
+
+def still_true(answers: Mapping[Query[Any], Any], change: Change, written: Written) -> dict[Query[Any], Any]:
+    """Of answers from before a change, those that are sure after it: what recording a turn asks for, so that the next one need
+    not ask."""
+    if change.retire or change.erase or any(draft.version > 1 for draft in change.turns):
+        return {}
+    newest = {draft.persona: (draft, seq) for draft, seq in zip(change.turns, written.turns, strict=True)}
+    kept: dict[Query[Any], Any] = {}
+    for query, answer in answers.items():
+        if isinstance(query, RecordList) and not any(_may_touch(draft, query) for draft in change.records):
+            kept[query] = answer
+        elif isinstance(query, Window) and query == Window(persona=query.persona, limit=1):
+            if isinstance(persona := query.persona, Everything):
+                continue
+            turns = (_stored(*newest[persona]),) if persona in newest else answer
+            if all(len(turn.text) <= OFTEN for turn in turns):
+                kept[query] = turns
+    return kept
+
+
+def _may_touch(draft: RowDraft, query: RecordList) -> bool:
+    """Whether a record that is written may change a list; a new one that is in another status does not."""
+    return draft.noun == query.noun and (draft.version > 1 or not query.statuses or draft.status in query.statuses)
+
+
+def _stored(draft: TurnDraft, seq: int) -> StoredTurn:
+    """A new turn as it will be read."""
+    return StoredTurn(
+        seq=seq,
+        place=seq,
+        id=draft.id,
+        version=draft.version,
+        role=draft.role,
+        text=draft.text,
+        at=draft.at,
+        recorded_at=draft.recorded_at,
+        retired=None,
+        persona=draft.persona,
+        lane=draft.lane,
+        conversation=draft.conversation,
+        speaker=draft.speaker,
+        reply_to=draft.reply_to,
+        origin=draft.origin,
+        parts=draft.parts,
+        snapshot=draft.snapshot,
+        session=draft.session,
+        position=draft.position,
+        number=draft.number,
+        tokens=draft.tokens,
+        family=draft.family,
+    )
+
+
+# --- receipts ------------------------------------------------------------------------------------------------------
+#
+# What a receipt says beside names of turns, records and texts is much the same in all: it is pressed with words that they have
+# in common, those of receipts by rows or by columns. The first byte says with which.
+
+NAMES: Final = re.compile(r"([0-9a-f]{32}(?<!\w.{32})(?!\w))")
+"""What looks like an id made here, or like the hash of a text; splits a receipt into what stands between names and names. What
+stands before one is looked at last: the other way round takes twice as long."""
+_LEVEL: Final = 6
+"""The highest takes twice the time and saves a fortieth."""
+
+
+def press(text: str) -> bytes:
+    words = 2 if '"columns":' in text else 1
+    press = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_DEFAULT_STRATEGY, _words(words))
+    return bytes([words]) + press.compress(text.encode("utf-8", "surrogatepass")) + press.flush()
+
+
+def unpress(pressed: bytes) -> str:
+    """What was pressed; a ValueError for what was not."""
+    if pressed[:1] not in (b"\1", b"\2"):
+        raise ValueError(f"a receipt of format {pressed[:1]!r}")
+    try:
+        plain = zlib.decompressobj(-zlib.MAX_WBITS, _words(pressed[0])).decompress(pressed[1:])
+    except zlib.error as error:
+        raise ValueError(f"a receipt cannot be unpacked: {error}") from error
+    return plain.decode("utf-8", "surrogatepass")
+
+
+@cache
+def _words(number: int) -> bytes:
+    """Part of the format: a receipt is read with the words it was written with, so these files never change."""
+    return (files("hitherto.store") / f"receipts-{number}.words").read_bytes()

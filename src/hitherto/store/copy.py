@@ -1,10 +1,11 @@
 """Moving everything from one store to another, whatever the two are, while the first is in use.
 
-A user's log is copied from where the target's ends, so that a copy that was interrupted goes on, and one that is run
-again catches up with what was written since. Then both logs are read side by side and must agree, entry by entry; a user
-who wrote meanwhile is copied and compared again. What stands beside the log (cursors, notes, snapshots with their texts)
-is copied with it. A lease is not: it belongs to a worker of the source. Vectors are copied for the embedders that are
-named; others are made again by reindexing.
+Before anything is written, what the target holds already must be an earlier copy: two memories of one user have entries
+with the same numbers and cannot be mixed. Then a user's log is copied from where the target's ends, so that a copy that
+was interrupted goes on, and one that is run again catches up with what was written since. Then both logs are read side by
+side and must agree, entry by entry; a user who wrote meanwhile is copied and compared again. What stands beside the log
+(cursors, notes, snapshots with their texts) is copied with it. A lease is not: it belongs to a worker of the source.
+Vectors are copied for the embedders that are named; others are made again by reindexing.
 """
 
 import re
@@ -14,7 +15,8 @@ from hashlib import blake2b
 
 from hitherto.clock import system_clock
 from hitherto.errors import Conflict
-from hitherto.store.catalog import SEALED, Catalog
+from hitherto.store.catalog import SEALED, Catalog, UserKey
+from hitherto.store.export import Held, held, page
 from hitherto.store.protocol import (
     Answers,
     Blobs,
@@ -43,12 +45,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """What a copy did. `problems` names users whose memories do not agree in the end; empty means that all was verified."""
+    """What a copy did. `problems` names users whose memories do not agree in the end; empty means that all was verified.
+    `notes` names users that only the target has."""
 
     users: int
     entries: int
     documents: int
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 async def copy(
@@ -59,23 +63,61 @@ async def copy(
     batch: int = BATCH,
     progress: Progress | None = None,
 ) -> Copied:
-    """Copies all users and documents and verifies them. Run it again to continue or to catch up."""
-    documents = await _copy_documents(source.catalog, target.catalog)
+    """Copies all users and documents and verifies them. Run it again to continue or to catch up. Where the target holds
+    something else than an earlier copy of a user or document, it is refused and nothing is written."""
     keys = await source.catalog.users()
+    there = set(await target.catalog.users())
+    await _check_documents(source.catalog, target.catalog)
+    for key in keys:
+        if key in there:
+            await _check_origin(source.user(key), target.user(key), key)
+    documents = await _copy_documents(source.catalog, target.catalog)
     entries = 0
     problems: list[str] = []
     for done, key in enumerate(keys, start=1):
         more, problem = await _copy_user(source.user(key), target.user(key), embedders=embedders, batch=batch)
         entries += more
         if problem:
-            problems.append(f"{key.user!r} of {key.tenant!r}: {problem}")
+            problems.append(f"{_named(key)}: {problem}")
         if progress is not None:
             progress(done, len(keys))
-    problems += [
-        f"{key.user!r} of {key.tenant!r}: not in the source; if it was forgotten there, forget it in the target as well"
-        for key in sorted(set(await target.catalog.users()) - set(keys) - set(await source.catalog.users()), key=str)
-    ]
-    return Copied(users=len(keys), entries=entries, documents=documents, problems=tuple(problems))
+    alone = sorted(there - set(keys) - set(await source.catalog.users()), key=str)
+    notes = tuple(
+        f"{_named(key)}: only in the target; if it was forgotten in the source, forget it in the target as well"
+        for key in alone
+    )
+    return Copied(users=len(keys), entries=entries, documents=documents, problems=tuple(problems), notes=notes)
+
+
+def _named(key: UserKey) -> str:
+    return f"{key.user!r} of {key.tenant!r}"
+
+
+async def _check_origin(source: UserStore, target: UserStore, key: UserKey) -> None:
+    """Refuses a target whose log is not the beginning of the source's."""
+    after = 0
+    origin: Held | None = None
+    while entries := await page(target, after=after):
+        origin = origin or await held(source)
+        for entry in entries:
+            if not origin.held(entry):
+                raise Conflict(
+                    f"{_named(key)} has another memory in the target, with an entry {entry.seq} of its own; copy into a store"
+                    " without this user, or forget them there first. Nothing was copied"
+                )
+        after = entries[-1].seq
+
+
+async def _check_documents(source: Catalog, target: Catalog) -> None:
+    for tenant, kind in await source.kinds():
+        if kind == SEALED:
+            continue
+        for newest in await source.documents(tenant, kind):
+            there = await target.versions(tenant, kind, newest.name)
+            if there != (await source.versions(tenant, kind, newest.name))[: len(there)]:
+                raise Conflict(
+                    f"{kind} {newest.name!r} of {tenant!r} differs in the target; copy into an empty store. Nothing was copied"
+                )
 
 
 async def _copy_documents(source: Catalog, target: Catalog) -> int:
@@ -87,8 +129,6 @@ async def _copy_documents(source: Catalog, target: Catalog) -> int:
         for newest in await source.documents(tenant, kind):
             there = await target.versions(tenant, kind, newest.name)
             wanted = await source.versions(tenant, kind, newest.name)
-            if there != wanted[: len(there)]:
-                raise Conflict(f"{kind} {newest.name!r} of {tenant!r} differs in the target; copy into an empty store")
             for document in wanted[len(there) :]:
                 await target.put(
                     tenant,
@@ -113,7 +153,7 @@ async def _copy_user(
         entries += await _copy_log(source, target, batch=batch)
         for embedder in embedders:
             await _copy_vectors(source, target, embedder, batch=batch)
-        await _copy_beside(source, target, batch=batch)
+        await _copy_side_tables(source, target, batch=batch)
         problem = await _difference(source, target, batch=batch)
         if problem is None or await _head(source) == before:
             return entries, problem
@@ -159,7 +199,7 @@ async def _newest_trace(user: UserStore, embedder: str, *, batch: int) -> int:
         newest = traces[-1].seq
 
 
-async def _copy_beside(source: UserStore, target: UserStore, *, batch: int) -> None:
+async def _copy_side_tables(source: UserStore, target: UserStore, *, batch: int) -> None:
     """Cursors, notes and snapshots with their texts. What was removed from the source since an earlier copy, because it was
     forgotten or had grown old, is removed from the target."""
     snapshots, notes = SnapshotList(limit=1 << 31), Notes(prefix="")

@@ -29,7 +29,7 @@ async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
     """Lines without their line feeds: header, entries in order, footer."""
     yield dump({"hitherto": FORMAT, "user": key.user})
     after, count = 0, 0
-    while entries := await _page(store, after=after):
+    while entries := await page(store, after=after):
         for entry in entries:
             yield _line(entry)
         after, count = entries[-1].seq, count + len(entries)
@@ -43,14 +43,14 @@ async def load(store: UserStore, file: str | Path, *, stems: Callable[[str], Seq
     another origin keeps it: the two cannot be one, for their entries have the same numbers.
     """
     path = Path(file)
-    held = await _held(store)
+    there = await held(store)
     count = 0
     for number, entry in entries(path):
-        _fits(entry, held, where=f"{path.name} line {number}")
+        _fits(entry, there, where=f"{path.name} line {number}")
         count += 1
     batch: list[LogEntry] = []
     for _, entry in entries(path):
-        if entry.seq not in held.entries and not held.forgot(entry):
+        if entry.seq not in there.entries and not there.forgot(entry):
             batch.append(_indexed(entry, stems))
         if len(batch) == BATCH:
             await store.restore(batch)
@@ -61,7 +61,7 @@ async def load(store: UserStore, file: str | Path, *, stems: Callable[[str], Seq
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class Held:
     """What a user's log holds already: each entry by its number, as a digest, and where which id was erased."""
 
     entries: Mapping[int, bytes]
@@ -71,21 +71,27 @@ class _Held:
     def forgot(self, entry: LogEntry) -> bool:
         return self.erased.get(erased_name(entry.id), 0) > entry.seq
 
+    def held(self, entry: LogEntry) -> bool:
+        """Whether an entry of an earlier copy is of this log: it stands there still, or was erased since."""
+        there = self.entries.get(entry.seq)
+        return there == _digest(entry) or (there is None and self.forgot(entry))
 
-async def _held(store: UserStore) -> _Held:
+
+async def held(store: UserStore) -> Held:
+    """Reads a user's whole log, of which digests are kept."""
     entries: dict[int, bytes] = {}
     erased: dict[str, int] = {}
     after = 0
-    while found := await _page(store, after=after):
+    while found := await page(store, after=after):
         entries |= {entry.seq: _digest(entry) for entry in found}
         erased |= {entry.id: entry.seq for entry in found if entry.op == "erase"}
         after = found[-1].seq
-    return _Held(entries=entries, erased=erased, head=after)
+    return Held(entries=entries, erased=erased, head=after)
 
 
-def _fits(entry: LogEntry, held: _Held, *, where: str) -> None:
-    there = held.entries.get(entry.seq)
-    if there == _digest(entry) or (there is None and (entry.seq > held.head or held.forgot(entry))):
+def _fits(entry: LogEntry, log: Held, *, where: str) -> None:
+    there = log.entries.get(entry.seq)
+    if there == _digest(entry) or (there is None and (entry.seq > log.head or log.forgot(entry))):
         return
     raise Conflict(
         f"{where}: the user has a memory of their own, with another entry {entry.seq}; load it for a user who has none. "
@@ -100,7 +106,7 @@ def _digest(entry: LogEntry) -> bytes:
     return blake2b(_line(replace(entry, turn=turn, row=row)).encode(), digest_size=16).digest()
 
 
-async def _page(store: UserStore, *, after: int) -> tuple[LogEntry, ...]:
+async def page(store: UserStore, *, after: int) -> tuple[LogEntry, ...]:
     query = Log(after=after, limit=BATCH)
     return (await store.read(query))[query]
 

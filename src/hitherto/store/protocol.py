@@ -18,8 +18,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, cast
 
 from hitherto.errors import StoreError
 from hitherto.store.catalog import Catalog, Document, UserKey
-from hitherto.store.matches import Matched
-from hitherto.store.traces import Traced
+from hitherto.store.columns import Matched, Traced
 from hitherto.types import Json, Origin, Part, RecordKind, Role, StoredTurn
 
 R = TypeVar("R", covariant=True)
@@ -84,7 +83,7 @@ class Answers:
     def __getitem__(self, query: Query[R]) -> R:
         return cast(R, self._answers[query])
 
-    def beside(self, more: Mapping[Query[Any], Any]) -> "Answers":
+    def merged(self, more: Mapping[Query[Any], Any]) -> "Answers":
         return Answers({**self._answers, **more})
 
 

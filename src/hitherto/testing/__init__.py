@@ -1,10 +1,15 @@
 """For tests of applications and of stores: a clock to move, drafts to write, and the contract of a store."""
 
-from hitherto.testing.chat import chat_faults
-from hitherto.testing.clock import START, FakeClock
+from hitherto.testing.checks import (
+    chat_faults,
+    check_embedder,
+    check_reader,
+    check_reranker,
+    check_section,
+    check_tokenizer,
+)
 from hitherto.testing.conformance import StoreConformance
-from hitherto.testing.drafts import always, moment, put, row_draft, turn_draft, words
-from hitherto.testing.parts import check_embedder, check_reranker, check_tokenizer
+from hitherto.testing.drafts import START, FakeClock, always, moment, put, row_draft, turn_draft, words
 
 __all__ = [
     "START",
@@ -13,7 +18,9 @@ __all__ = [
     "always",
     "chat_faults",
     "check_embedder",
+    "check_reader",
     "check_reranker",
+    "check_section",
     "check_tokenizer",
     "moment",
     "put",

@@ -1,9 +1,13 @@
-"""Small builders of what a store is given, with plain values for everything a test does not care about."""
+"""For tests: small builders of what a store is given, with plain values for everything a test does not care about; a clock
+that stands still until it is moved; and asking for an error without a test framework, since the suite runs under any.
+"""
 
-from datetime import datetime, timedelta
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from hitherto.store.protocol import Answers, Change, Decide, RowDraft, TurnDraft, UserStore, Vector, Written
-from hitherto.testing.clock import START
 from hitherto.types import Origin, Part, RecordKind, Role
 
 
@@ -128,3 +132,44 @@ def row_draft(
 async def put(user: UserStore, change: Change) -> Written:
     """Writes this change, whatever is stored."""
     return await user.write(always(change))
+
+
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+class FakeClock:
+    """Give it to whatever takes a `Clock`. `clock()` reads it; `tick` and `set` move it, also backwards."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self._now = start
+
+    def __call__(self) -> datetime:
+        return self._now
+
+    def tick(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0, days: float = 0) -> datetime:
+        """Moves on (or back) by this much and returns the new time."""
+        self._now += timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        return self._now
+
+    def set(self, now: datetime) -> datetime:
+        self._now = now
+        return now
+
+
+@contextmanager
+def failing(error: type[Exception]) -> Generator[None]:
+    """Passes when its block raises `error`."""
+    try:
+        yield
+    except error:
+        return
+    raise AssertionError(f"nothing raised {error.__name__}")
+
+
+class _HasId(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+def ids(found: Sequence[_HasId]) -> list[str]:
+    return [one.id for one in found]

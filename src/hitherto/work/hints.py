@@ -40,8 +40,7 @@ class Hints:
         try:
             await self._catalog.hint(waiting)
         except StoreError as error:
-            LOG.warning("%d hints were lost: %s", len(waiting), error)
-            return
+            LOG.warning("of %d hints, some or all were lost: %s", len(waiting), error)
         await self._coordination.ring(len(waiting))
 
     async def close(self) -> None:

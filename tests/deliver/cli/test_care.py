@@ -7,11 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from hitherto import store
 from hitherto.deliver.cli import doctor
 from hitherto.store.sqlite import connections
 from tests.deliver.cli.running import ANA, ROOT, CommandLine, one_line
@@ -57,6 +60,10 @@ def test_backup_and_restore(writer: CommandLine, tmp_path: Path) -> None:
     restored = CommandLine(data=tmp_path / "restored", capture=writer.capture)
     assert restored.json("restore", str(tmp_path / "copy"))["users"] == 1
     assert restored.done("export", *ANA).out == writer.done("export", *ANA).out
+    place = tmp_path / "second"
+    assert writer.done("backup", str(place)).out.replace("\n", "") == f"backed up 1 user to {place}"
+    again = CommandLine(data=tmp_path / "again", capture=writer.capture)
+    assert "restored 1 user to" in again.done("restore", str(place)).out
 
 
 def test_restore_never_mixes_with_what_is_there(writer: CommandLine, tmp_path: Path) -> None:
@@ -89,6 +96,19 @@ def test_doctor_says_all_is_there(reader: CommandLine) -> None:
         assert check["name"] in shown
 
 
+def test_doctor_says_how_tokens_are_counted(reader: CommandLine) -> None:
+    def tokenizer(name: str) -> dict[str, str]:
+        checks = reader.json("doctor", "--set", f"tokenizer={name}")["checks"]
+        return next(check for check in checks if check["name"] == "tokenizer")
+
+    assert tokenizer("gpt-4o")["detail"] == "o200k, exact and offline"
+    assert tokenizer("claude")["verdict"] == "ok"
+    unknown = tokenizer("cloud")
+    assert unknown["verdict"] == "degraded"
+    assert "'cloud' is unknown" in unknown["detail"]
+    assert "claude" in unknown["next"]
+
+
 def test_doctor_without_a_memory(fresh: CommandLine) -> None:
     found = fresh.json("doctor")
     assert "not there yet" in {c["name"]: c for c in found["checks"]}["folder"]["detail"]
@@ -100,7 +120,7 @@ def test_doctor_looks_for_redis(
     reader: CommandLine, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HITHERTO_REDIS", redis_server.url)
-    assert {"name": "redis", "verdict": "ok", "detail": "answers"} in reader.json("doctor")["checks"]
+    assert {"name": "redis", "verdict": "ok", "detail": "answers", "next": ""} in reader.json("doctor")["checks"]
     redis_server.kill()
     [found] = [check for check in reader.json("doctor")["checks"] if check["name"] == "redis"]
     assert found["verdict"] == "degraded"
@@ -114,6 +134,66 @@ def test_doctor_warns_of_an_open_folder(writer: CommandLine) -> None:
     writer.data.chmod(0o700)
     found = {check["name"]: check for check in writer.json("doctor")["checks"]}
     assert found["folder"]["verdict"] == "ok"
+
+
+def test_doctor_says_what_to_do_next(writer: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HITHERTO_EMBEDER", "onnx:minilm")
+    monkeypatch.setenv("HITHERTO_READER", "theirs")
+    writer.data.chmod(0o755)
+    found = {check["name"]: check for check in writer("doctor", "--json").json["checks"]}
+    assert found["folder"]["next"] == f"chmod 700 {writer.data}"
+    assert found["settings"]["detail"] == "HITHERTO_EMBEDER sets nothing; did you mean HITHERTO_EMBEDDER?"
+    assert found["reader"]["verdict"] == "failed"
+    assert "→ hitherto settings" in writer("doctor").out
+
+
+def test_doctor_knows_every_extra(reader: CommandLine) -> None:
+    offered = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    [found] = [check for check in reader.json("doctor")["checks"] if check["name"] == "extras"]
+    assert set(doctor.EXTRAS) == set(offered) - {"all"}
+    assert [extra for extra in doctor.EXTRAS if extra not in found["detail"]] == []
+
+
+def test_doctor_notices_that_nobody_works(writer: CommandLine) -> None:
+    writer.done("settle")
+    assert {c["name"]: c for c in writer.json("doctor")["checks"]}["work"]["verdict"] == "ok"
+    writer.done("record", "I moved to Lisbon in May.", "--user", "ana", "--at", "2026-03-20T08:00:00Z")
+    found = {c["name"]: c for c in writer.json("doctor")["checks"]}["work"]
+    assert (found["verdict"], "hitherto work" in found["next"]) == ("degraded", True)
+    assert found["detail"] == "overdue for 1 user: no worker is running"
+
+
+PASSWORD = "choose-one"
+
+
+def test_doctor_shows_no_password(fresh: CommandLine, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"{postgres_url}{'&' if '?' in postgres_url else '?'}password={PASSWORD}"
+    fresh.done("record", "I start at Acme on Monday!", *ANA, "--at", "2026-03-10T08:00:00Z", "--data", url)
+    monkeypatch.setattr(doctor, "PATIENCE", -timedelta(days=36_500))
+    monkeypatch.setenv("HITHERTO_DATA", url)
+    for command in ("doctor", "settings"):
+        for form in ((), ("--json",)):
+            outcome = fresh.done(command, "--data", url, *form)
+            assert "password=***" in "".join(outcome.out.split())
+            assert PASSWORD not in outcome.out + outcome.err
+    checks = fresh.json("doctor", "--data", url)["checks"]
+    assert "hitherto work --data" in next(check["next"] for check in checks if check["name"] == "work")
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("./memories", "./memories"),
+        ("postgresql://ana@db:5432/m", "postgresql://ana@db:5432/m"),
+        ("postgresql://db:5432/m?user=ana", "postgresql://db:5432/m?user=ana"),
+        ("postgresql://ana:choose-one@db/m", "postgresql://ana:***@db/m"),
+        ("postgresql://ana:ch@@se:/?one@db/m", "postgresql://ana:***@db/m"),
+        ("postgresql:///m?password=choose&host=db", "postgresql:///m?password=***&host=db"),
+        ("postgresql:///m?sslpassword=choose", "postgresql:///m?sslpassword=***"),
+    ],
+)
+def test_a_place_is_shown_without_its_password(url: str, words: str) -> None:
+    assert store.shown(url) == words
 
 
 def test_doctor_names_the_damage(writer: CommandLine) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hitherto.recipes import book as recipes
+from hitherto.recipes import book
 from tests.deliver.cli.running import ANA, NOW, CommandLine, one_line
 
 NIKITA = ("--persona", "nikita", "--at", NOW)
@@ -35,7 +35,7 @@ def test_json_has_everything_of_a_context(built: dict[str, Any]) -> None:
     }
     assert built["messages"][-1] == {"role": "user", "content": "yes"}
     assert built["messages"][-2]["content"].endswith("Have you asked Mukesh for the 15th yet?")
-    assert built["at"] == "2026-03-14T16:52:00+00:00"
+    assert built["at"] == "2026-03-14T16:52:00Z"
     assert {"section", "kind", "id", "text", "tokens", "score", "parts", "sources", "included", "reason"} == set(
         built["items"][0]
     )
@@ -82,7 +82,7 @@ def test_a_recorded_message_is_named_by_its_turn(reader: CommandLine) -> None:
     assert built["messages"][-2]["content"].endswith("I think he did it on purpose.")
 
 
-@pytest.mark.parametrize("recipe", recipes.names())
+@pytest.mark.parametrize("recipe", book.names())
 def test_every_recipe_can_be_shown(reader: CommandLine, recipe: str) -> None:
     shown = reader.done("context", "and the hotel?", *ANA, *NIKITA, "--lane", "trip", "--recipe", recipe).out
     assert recipe in shown

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from hitherto.store.protocol import Scrubbed
+from hitherto.store.sqlite import SqliteStore
 from hitherto.sync import Hitherto
 from hitherto.testing import FakeClock
 from tests.deliver.cli.running import ANA, NOW, CommandLine
@@ -27,6 +29,12 @@ def _answering(monkeypatch: pytest.MonkeyPatch, answer: bool) -> list[str]:
 
     monkeypatch.setattr("typer.confirm", confirm)
     return asked
+
+
+def test_forgetting_asks_what(writer: CommandLine) -> None:
+    outcome = writer("forget", *ANA)
+    assert outcome.code == 2
+    assert "say what to forget: --turn, --memory" in outcome.err
 
 
 def test_forgetting_counts_first_and_asks(writer: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,6 +120,22 @@ def test_events_say_who_did_what(writer: CommandLine, tmp_path: Path) -> None:
     assert [one["deed"] for one in writer.json("events", *ANA)][:2] == ["forget", "export"]
     assert len(writer.json("events", "--limit", "1")) == 1
     assert "mon-05" not in str(events), "hashes of ids, no ids"
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_scrub_that_leaves_something_fails(
+    writer: CommandLine, monkeypatch: pytest.MonkeyPatch, form: tuple[str, ...]
+) -> None:
+    async def scrub(_store: SqliteStore, **_: object) -> Scrubbed:
+        return Scrubbed(files=1, seconds=0.2, left=("the write-ahead log of db: must be superuser",))
+
+    assert writer("scrub", *form).code == 0
+    monkeypatch.setattr(SqliteStore, "scrub", scrub)
+    outcome = writer("scrub", *form)
+    assert outcome.code == 1
+    assert "the write-ahead log of db: must be superuser" in outcome.out
+    if not form:
+        assert outcome.out.startswith("rewrote 1 file in 0.2 s")
 
 
 def test_a_new_master_key(fresh: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hitherto import demo as story
 from hitherto.deliver.cli import main
-from hitherto.recipes import book as recipes
+from hitherto.recipes import book
 from tests.deliver.cli.running import CommandLine
 
 
@@ -24,7 +25,7 @@ def test_the_demo_shows_everything(fresh: CommandLine) -> None:
         "The story",
         "System text",
         "[OPEN THREADS]",
-        "- (promise)",
+        "- (promise, due Sun, Mar 15)",
         "Messages",
         "Have you asked Mukesh for the 15th yet?",
         "Budget",
@@ -70,7 +71,7 @@ def test_it_can_be_run_again(fresh: CommandLine) -> None:
     assert first["context"]["system"] == second["context"]["system"]
 
 
-@pytest.mark.parametrize("recipe", recipes.names())
+@pytest.mark.parametrize("recipe", book.names())
 def test_every_recipe_tells_the_story(reader: CommandLine, recipe: str) -> None:
     told = reader.json("demo", "--recipe", recipe)
     assert told["context"]["recipe"] == recipe
@@ -91,3 +92,21 @@ def test_it_never_writes_into_the_memory_of_the_environment(
 
 def test_the_same_story_gives_the_same_bytes(reader: CommandLine, fresh: CommandLine) -> None:
     assert fresh.json("demo")["context"]["system"] == reader.json("demo")["context"]["system"]
+
+
+def test_a_strong_models_recorded_answers_are_replayed_through_the_real_pipeline(fresh: CommandLine) -> None:
+    shown = fresh.done("demo", "--model", "recorded").out
+    said = " ".join(shown.replace("▌", "").split())
+    assert "by a strong model's recorded answers" in said
+    assert "- Ana is allergic to peanuts and once needed an EpiPen." in said, "nobody said so in these words"
+    assert "step extract failed" not in fresh.done("demo", "--model", "recorded").err
+
+
+def test_every_question_of_the_story_has_its_recorded_answer(tmp_path: Path) -> None:
+    """Fails when the prompt or what it shows has changed: the story is asked and recorded again (scripts/record_answers.py)."""
+    clock = story.SteppingClock()
+    with story.open_memory(tmp_path / "m", clock=clock, model=story.RECORDED) as memory:
+        story.load(memory, clock)
+        spent = memory.costs(user=story.USER)
+        assert {summary.method for summary in memory.summaries(user=story.USER, kind="session")} == {"model"}
+        assert sum(day.calls for day in spent) == len(json.loads(story.text("answers.json")))

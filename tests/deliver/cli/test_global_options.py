@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from hitherto import __version__
+from hitherto import Hitherto, __version__
 from hitherto.deliver.cli import main
+from hitherto.settings import LIBRARY
 from tests.deliver.cli.running import ANA, NOW, ROOT, CommandLine, one_line
 
 
@@ -189,3 +191,36 @@ def test_long_work_shows_a_bar_on_a_terminal(tmp_path: Path) -> None:
             pass  # Linux says so when the other side of a terminal is gone and everything was read.
     assert b"importing" in shown
     assert done.stdout.startswith("imported 600 turns of 1 user")
+
+
+def test_any_setting_may_be_given_for_one_run(reader: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HITHERTO_RECIPE", "lanes")
+    listed = {
+        row["name"]: row for row in reader.json("settings", "--set", "recipe=companion", "--set", "user-tokens=9")
+    }
+    assert (listed["recipe"]["value"], listed["recipe"]["from"]) == ("companion", "--set")
+    assert (listed["user_tokens"]["value"], listed["port"]["from"]) == (9, "default")
+    assert reader.json("context", "yes", *ANA, "--set", "recipe=companion")["recipe"] == "companion"
+    assert reader.json("--set", "recipe=companion", "context", "yes", *ANA)["recipe"] == "companion"
+
+
+def test_secrets_are_not_listed(reader: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HITHERTO_UPSTREAM_KEY", "sk-secret")
+    assert "sk-secret" not in reader.done("settings").out
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [("embeder=x", "did you mean 'embedder'"), ("embedder", "name=value"), ("pace=fast", "HITHERTO_PACE='fast'")],
+)
+def test_a_wrong_setting_is_answered_with_the_nearest(reader: CommandLine, given: str, says: str) -> None:
+    outcome = reader("context", "yes", *ANA, "--set", given)
+    assert outcome.code == 2
+    assert says in outcome.err
+
+
+def test_every_argument_of_the_library_is_a_setting_or_says_why() -> None:
+    arguments = set(inspect.signature(Hitherto).parameters) - {"url"}
+    objects = {"sections", "clock"}  # Python values; sections have names in recipes
+    elsewhere = {"tenant", "actor", "work"}  # --tenant, who calls, and a process of its own
+    assert arguments - objects - elsewhere == {*LIBRARY, "master_key", "redis"}

@@ -26,6 +26,21 @@ def test_a_copy_of_nothing_or_onto_itself_is_refused(fresh: CommandLine, tmp_pat
     assert fresh("copy", str(fresh.data), str(fresh.data)).code != 0
 
 
+def test_a_copy_joins_other_users_and_never_another_memory(fresh: CommandLine, store_url: str) -> None:
+    fresh.done("record", "I start at Acme on Monday!", *ANA)
+    fresh.done("record", "I like tea.", "--user", "bea", "--data", store_url)
+    done = fresh.done("copy", str(fresh.data), store_url)
+    assert "of 1 user and 0 documents; both agree" in done.out
+    assert "note: 'bea' of 'default': only in the target" in done.out
+    assert len(fresh.json("copy", str(fresh.data), store_url)["notes"]) == 1
+    fresh.done("record", "I have a dog.", "--user", "bea")
+    refused = fresh("copy", str(fresh.data), store_url)
+    assert refused.code == 1
+    assert "'bea' of 'default' has another memory in the target" in refused.err
+    found = fresh.done("turns", "--user", "bea", "--json", "--data", store_url).json
+    assert [turn["text"] for turn in found] == ["I like tea."]
+
+
 def test_a_database_is_backed_up_and_restored(
     fresh: CommandLine, postgres_url: str, second_postgres_url: str, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from hitherto import Hitherto, Turn
 from hitherto.deliver.http.paths import policy
-from hitherto.recipes import book as recipe_book
+from hitherto.recipes import book
 
 CANARY = "canary-7f3a9"
 """Stands in everything that is remembered of the user."""
@@ -58,7 +58,7 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("GET", "/v1/recipes"): Sample(reads_user=False),
     ("GET", "/v1/recipes/{name}"): Sample(reads_user=False),
     ("PUT", "/v1/recipes/{name}"): Sample(
-        recipe_book.load("lanes").model_dump(mode="json") | {"name": "own"}, scope="admin", reads_user=False
+        book.load("lanes").model_dump(mode="json") | {"name": "own"}, scope="admin", reads_user=False
     ),
     ("POST", "/v1/links"): Sample(
         {"user": "ana", "channel": "phone", "external_id": "1"}, scope="admin", reads_user=False
@@ -137,7 +137,7 @@ async def furnish(memory: Hitherto, user: str = "ana") -> dict[str, str]:
     ids["sessions"] = (await memory.sessions(user=user))[0].id
     ids["records"] = ids["memories"]
     ids["snapshots"] = (await memory.context(user=user, message="yes")).snapshot
-    own = recipe_book.load("lanes").model_copy(update={"name": "own"})
+    own = book.load("lanes").model_copy(update={"name": "own"})
     ids["recipes"] = (await memory.define_recipe(own)).name
     await memory.set_user(user, name=CANARY)
     await memory.set_state(user=user, secret=CANARY)

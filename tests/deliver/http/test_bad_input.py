@@ -58,6 +58,8 @@ async def test_bad_turns_are_refused(embedded: Running, body: bytes, status: int
         ("POST", "/v1/context", {"user": "ana", "message": "x", "recipe": "/etc/recipe.toml"}, "recipe"),
         ("POST", "/v1/context", {"user": "ana", "message": "x", "recipe": {"name": "mine"}}, "recipe"),
         ("POST", "/v1/context", {"user": "ana", "message": "x", "turn": "y"}, "either"),
+        ("POST", "/v1/context", {"user": "ana", "mesage": "x"}, "did you mean 'message'?"),
+        ("POST", "/v1/context", {"user": "ana", "message": "x", "recipe": "compagnion"}, "did you mean 'companion'?"),
         ("POST", "/v1/users/ana/memories", {"text": "x", "importance": 9}, "importance"),
         ("POST", "/v1/users/ana/memories", {"text": "x", "seq": 1}, "seq"),
         ("PATCH", "/v1/users/ana", {"zone": "Mars/Olympus"}, "Mars"),
@@ -78,6 +80,39 @@ async def test_refusals_say_what_is_wrong(embedded: Running, method: str, path: 
         answer = await http.request(method, path, json=body)
     assert answer.status_code == 422, answer.text
     assert word in answer.json()["error"]["message"]
+
+
+async def test_json_that_is_not_said_to_be_json(embedded: Running) -> None:
+    async with embedded.http(await embedded.key()) as http:
+        answer = await http.post("/v1/context", content=b'{"user": "ana", "message": "x"}')
+    assert answer.status_code == 422
+    assert "Content-Type: application/json" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"role": "user", "text": "hi"}, "user: "),
+        ({**TURN, "txt": "hi"}, "txt: there is no such field (did you mean 'text'?)"),
+        ([TURN, {"user": "ana", "role": "user"}], "1.text: "),
+    ],
+)
+async def test_a_field_of_a_turn_is_named_as_it_was_sent(embedded: Running, body: Any, words: str) -> None:
+    async with embedded.http(await embedded.key()) as http:
+        answer = await http.post("/v1/turns", json=body)
+        unsaid = await http.post("/v1/turns", content=json.dumps(body))
+    assert (answer.status_code, unsaid.status_code) == (422, 422)
+    assert answer.json()["error"]["message"].startswith(words)
+    assert "Content-Type: application/json" in unsaid.json()["error"]["message"]
+
+
+async def test_a_path_that_is_not_there_says_where_all_are_listed(embedded: Running) -> None:
+    async with embedded.http(await embedded.key()) as http:
+        answer = await http.get("/v1/contxt")
+        listed = await http.get("/openapi.json")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["type"], listed.status_code) == (404, "not_found", 200)
+    assert "/openapi.json" in error["message"]
 
 
 async def test_not_a_number_is_not_a_number(embedded: Running) -> None:

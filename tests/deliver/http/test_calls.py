@@ -7,13 +7,16 @@ import inspect
 import pytest
 
 from hitherto import Hitherto
+from hitherto.calls import calls_of as declared
 from hitherto.client import Client, SyncClient
 from hitherto.deliver.cli.commands import COMMANDS
 from hitherto.deliver.http import create_app
-from hitherto.deliver.http.routes.calls import CALLS, IN_PROCESS, WITHOUT_CALL
+from hitherto.deliver.http.routes.calls import WITHOUT_CALL, routes_of
 from hitherto.settings import Settings
 from tests.architecture.source import ROOT
 
+CALLS = routes_of(Hitherto)
+IN_PROCESS = {name: call.reason for name, call in declared(Hitherto).items() if call.reason is not None}
 LIFE = {"open", "close"}
 ELSEWHERE: dict[str, set[str]] = {"backup": {"progress"}, "reindex": {"progress"}, "scrub": {"progress"}}
 """Arguments that make no sense from afar."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hitherto.deliver.http.pressure import Turns
+from hitherto.deliver.http.limits import Turns
 from tests.deliver.http import virtual
 from tests.deliver.http.virtual import VirtualLoop
 

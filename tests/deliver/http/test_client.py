@@ -20,7 +20,7 @@ from hitherto import (
 )
 from hitherto.deliver.apikeys import SCOPES
 from hitherto.errors import AccessDenied, NotPermitted
-from hitherto.recipes import book as recipe_book
+from hitherto.recipes import book
 from hitherto.testing import FakeClock
 from tests.deliver.http.running import Running
 
@@ -67,7 +67,7 @@ async def test_contexts_and_their_past(service: Running, clock: FakeClock) -> No
         assert await client.snapshots(user="ana") == await service.memory.snapshots(user="ana")
         assert [s.id for s in await client.snapshots(user="ana", ids=[built.snapshot, "none"])] == [built.snapshot]
         assert await client.snapshots(user="ana", before=built.at) == []
-        own = await client.context(user="ana", message="hi", recipe=recipe_book.load("companion"))
+        own = await client.context(user="ana", message="hi", recipe=book.load("companion"))
         assert own.recipe == "companion"
         (trial,) = await client.backtest(user="ana", recipe="lanes")
         (same,) = await service.memory.backtest(user="ana", recipe="lanes")
@@ -141,7 +141,7 @@ async def test_what_is_remembered(service: Running, clock: FakeClock) -> None:
 async def test_lists_are_put_together_from_their_pieces(
     embedded: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hitherto.client.client.PIECE", 3)
+    monkeypatch.setattr("hitherto.client.PIECE", 3)
     for number in range(10):
         await embedded.memory.remember(user="ana", text=f"fact {number}")
         await embedded.memory.record(Turn(f"user-{number}", "user", "hi", at=clock()))
@@ -257,7 +257,7 @@ async def test_who_is_who_can_be_corrected(service: Running, clock: FakeClock) -
 
 
 async def test_the_newest_turns_are_read_from_the_end(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hitherto.client.client.PIECE", 3)
+    monkeypatch.setattr("hitherto.client.PIECE", 3)
     await service.memory.record([Turn("ana", "user", f"number {n}", id=f"t{n}", persona="nikita") for n in range(8)])
     (fifth,) = await service.memory.turns(user="ana", ids=["t5"])
     async with service.client() as client:
@@ -272,17 +272,17 @@ async def test_the_newest_turns_are_read_from_the_end(service: Running, monkeypa
 
 
 async def test_a_saved_recipe_is_named_like_any_other(service: Running) -> None:
-    own = recipe_book.load("lanes").model_copy(update={"name": "own", "description": "ours"})
+    own = book.load("lanes").model_copy(update={"name": "own", "description": "ours"})
     async with service.client() as client:
         assert await client.define_recipe(own) == own
-        assert [recipe.name for recipe in await client.recipes()] == [*recipe_book.names(), "own"]
+        assert [recipe.name for recipe in await client.recipes()] == [*book.names(), "own"]
         assert (await client.context(user="ana", message="hi", recipe="own")).recipe == "own"
         with pytest.raises(InvalidInput, match="comes with Hitherto"):
-            await client.define_recipe(recipe_book.load("lanes"))
+            await client.define_recipe(book.load("lanes"))
         with pytest.raises(InvalidInput, match="none called 'nothing'"):
             await client.context(user="ana", message="hi", recipe="nothing")
     assert (await service.memory.context(user="ana", message="hi", recipe="own")).recipe == "own"
-    assert [recipe.name for recipe in await service.memory.for_tenant("other").recipes()] == [*recipe_book.names()]
+    assert [recipe.name for recipe in await service.memory.for_tenant("other").recipes()] == [*book.names()]
 
 
 async def test_a_context_that_is_only_looked_at_leaves_nothing(service: Running) -> None:
@@ -330,7 +330,7 @@ async def test_what_is_held_back_waits_for_a_person(service: Running) -> None:
 async def test_the_audit_log_names_keys_and_keeps_what_was_done(
     service: Running, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hitherto.client.client.PIECE", 2)
+    monkeypatch.setattr("hitherto.client.PIECE", 2)
     key, token = await service.made(scopes=SCOPES)
     async with service.client(token) as client:
         for user in ("ana", "bob"):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitherto import Turn, errors, pages
-from hitherto.deliver.http import failures, tracing
+from hitherto.deliver.http import problems, telemetry
 from hitherto.deliver.http.gate import Buckets
 from hitherto.errors import HithertoError, InvalidInput, RateLimited
 from hitherto.settings import PREFIX, Settings
@@ -131,20 +131,20 @@ def every_error() -> list[type[HithertoError]]:
 @pytest.mark.parametrize("error", every_error(), ids=lambda error: error.__name__)
 def test_every_error_has_a_status_and_a_name(error: type[HithertoError]) -> None:
     made = error()
-    status = failures.status_of(made)
+    status = problems.status_of(made)
     assert 400 <= status < 600
-    answer = failures.answer(made, {"state": {"request_id": "r1"}})
+    answer = problems.answer(made, {"state": {"request_id": "r1"}})
     assert answer.status_code == status
     assert (b"retry-after" in dict(answer.raw_headers)) is (status in (429, 503))
 
 
 def test_spans_are_named_for_what_happens_to_a_memory() -> None:
-    assert tracing.operation_of("POST", "/v1/turns") == "upsert_memory"
-    assert tracing.operation_of("POST", "/v1/context") == "search_memory"
-    assert tracing.operation_of("PATCH", "/v1/users/{user}/memories/{id}") == "update_memory"
-    assert tracing.operation_of("POST", "/v1/users/{user}/memories") == "create_memory"
-    assert tracing.operation_of("DELETE", "/v1/users/{user}") == "delete_memory_store"
-    assert tracing.operation_of("GET", "/healthz") is None
+    assert telemetry.operation_of("POST", "/v1/turns") == "upsert_memory"
+    assert telemetry.operation_of("POST", "/v1/context") == "search_memory"
+    assert telemetry.operation_of("PATCH", "/v1/users/{user}/memories/{id}") == "update_memory"
+    assert telemetry.operation_of("POST", "/v1/users/{user}/memories") == "create_memory"
+    assert telemetry.operation_of("DELETE", "/v1/users/{user}") == "delete_memory_store"
+    assert telemetry.operation_of("GET", "/healthz") is None
 
 
 async def test_spans_carry_codes_and_no_content(embedded: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ async def test_spans_carry_codes_and_no_content(embedded: Running, monkeypatch: 
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
-    traced = tracing.OpenTelemetry()
+    traced = telemetry.OpenTelemetry()
     for layer in layers(embedded):
         if hasattr(layer, "_tracing"):
             monkeypatch.setattr(layer, "_tracing", traced)

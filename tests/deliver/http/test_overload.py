@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.deliver.http.pressure import Overload, at_once
+from hitherto.deliver.http.limits import Overload, concurrency
 
 
 class Machine:
@@ -26,9 +26,9 @@ class Machine:
 
 @given(st.integers(2, 64))
 def test_one_at_a_time_only_where_one_processor_is_all_there_is(number: int) -> None:
-    assert [at_once(number, processor=used) for used in (0.0, 0.5, 0.7, 0.95, 1.2)] == [number, number, 1, 1, 1]
-    assert at_once(number, processor=1.6) == number, "several processors are at work"
-    assert at_once(1, processor=0.3) == 1
+    assert [concurrency(number, processor=used) for used in (0.0, 0.5, 0.7, 0.95, 1.2)] == [number, number, 1, 1, 1]
+    assert concurrency(number, processor=1.6) == number, "several processors are at work"
+    assert concurrency(1, processor=0.3) == 1
 
 
 def test_it_lasts_after_its_time_without_room_and_ends_with_room() -> None:

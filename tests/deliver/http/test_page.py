@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from hitherto.deliver.http.failures import BrokenRequest
+from hitherto.deliver.http.problems import BrokenRequest
 from hitherto.deliver.http.routes.calls import WITHOUT_CALL
 from hitherto.errors import HithertoError
 from tests.architecture.source import ROOT

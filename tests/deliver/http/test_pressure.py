@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.deliver.http.pressure import PRESSED_WAITING, STEPS_TO_READ, Held, Turns
+from hitherto.deliver.http.limits import PRESSED_WAITING, STEPS_TO_READ, Held, Turns
 from hitherto.testing import FakeClock
 from tests.deliver.http.running import QUICK, running
 from tests.deliver.http.test_overload import Machine

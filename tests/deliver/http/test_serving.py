@@ -17,7 +17,7 @@ import pytest
 from hitherto import Turn
 from hitherto.client import SyncClient
 from hitherto.deliver.cli.commands import COMMANDS
-from hitherto.deliver.http.serving import admit, is_loopback
+from hitherto.deliver.http.server import admit, is_loopback
 from hitherto.errors import InvalidInput
 from hitherto.settings import Settings
 from tests.architecture.source import ROOT

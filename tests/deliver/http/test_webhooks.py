@@ -231,6 +231,8 @@ async def test_vapi_and_retell(open_lines: Running, clock: FakeClock) -> None:
         answer = await http.post(HOOKS[3], json=asked, headers={signatures.VAPI_HEADER: SECRET})
         assert answer.json()["assistantId"] == "assistant-1"
         assert answer.json()["assistantOverrides"]["variableValues"]["known_caller"] == "true"
+        bearer = await http.post(HOOKS[3], json=asked, headers={"Authorization": f"Bearer {SECRET}"})
+        assert (bearer.status_code, bearer.json()) == (200, answer.json()), "credentials of Vapi's newer kind"
         other = await http.post(HOOKS[3], json={"message": {"type": "x"}}, headers={signatures.VAPI_HEADER: SECRET})
         assert other.json() == {}
         inbound = json.dumps({"event": "call_inbound", "call_inbound": {"from_number": NUMBER}}).encode()
@@ -282,11 +284,15 @@ async def test_during_a_call_the_memory_is_read_sparingly_and_never_written(
         assert "bites" not in found, "another persona's"
         assert await look_up(http, "dog", caller="+1", call="x") == lookups.NOTHING
         asked = {"type": "tool-calls", "call": {"id": "v", "customer": {"number": NUMBER}}}
-        calls = [{"id": "a", "name": lookups.TOOL, "arguments": {"query": "dog"}}, {"id": "b", "name": "other"}]
+        calls = [
+            {"id": "a", "type": "function", "function": {"name": lookups.TOOL, "arguments": '{"query": "dog"}'}},
+            {"id": "b", "name": "other"},
+        ]
         body = {"message": {**asked, "toolCallList": calls}}
         answer = await http.post("/v1/voice/vapi", json=body, headers={signatures.VAPI_HEADER: SECRET})
         first, second = answer.json()["results"]
         assert ("Rex" in first["result"], second["result"]) == (True, lookups.UNKNOWN)
+        assert (first["toolCallId"], first["name"]) == ("a", lookups.TOOL)
         function = {"name": lookups.TOOL, "call": {"call_id": "r", "from_number": NUMBER}, "args": {"query": "dog"}}
         raw = json.dumps(function).encode()
         signed = {signatures.RETELL_HEADER: signatures.sign_retell(raw, secret=SECRET, at=clock())}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hitherto.deliver.importing import Format, Imported, KnownFact, Source, read
+from hitherto.deliver.importing import FORMATS, Format, Imported, KnownFact, Source, read
 from hitherto.errors import InvalidInput
 from hitherto.sync import Hitherto
 from hitherto.types import ToolCall, ToolReturn, Turn
@@ -48,6 +48,22 @@ def facts(found: list[Imported]) -> list[tuple[str, str]]:
 
 def said(found: list[Imported]) -> list[tuple[str, str]]:
     return [(one.role, one.text) for one in found if isinstance(one, Turn)]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("content", ["", "hello", '[{"something": "else"}', '{"role": "user"'])
+def test_a_file_of_something_else_is_named_and_never_an_import_of_nothing(
+    kind: Format, content: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match=r"^export[,:]"):
+        list(read(written(content, tmp_path), format=kind))
+
+
+@pytest.mark.parametrize("kind", ["character", "langchain", "zep"])
+def test_entries_of_something_else_are_told_as_left_out(kind: Format, tmp_path: Path) -> None:
+    source = written({"something": "else"}, tmp_path)
+    assert list(read(source, format=kind)) == []
+    assert source.skipped
 
 
 # --- mem0 -----------------------------------------------------------------------------------------------------------------

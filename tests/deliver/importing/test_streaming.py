@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.deliver.importing import streaming
-from hitherto.deliver.importing.streaming import JsonStream
+from hitherto.deliver.importing import source
+from hitherto.deliver.importing.source import JsonStream
 from hitherto.errors import InvalidInput
 
 values = st.recursive(
@@ -95,7 +95,7 @@ def test_nesting_without_end_is_an_error_and_no_crash() -> None:
 
 
 def test_only_the_value_taken_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "CHUNK", 1_000)
+    monkeypatch.setattr(source, "CHUNK", 1_000)
     data = json.dumps([{"n": n, "text": "x" * 500} for n in range(2_000)]).encode()
     stream = JsonStream(io.BytesIO(data), name="x")
     longest = 0

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from hitherto import Hitherto, Turn, demo
-from hitherto.deliver.inspector.pages import Links, standalone
+from hitherto.deliver.inspector.views import Links, standalone
 from hitherto.types import RecordKind
 from tests.architecture.source import ROOT
 from tests.deliver.inspector.browser import signed_in

@@ -12,8 +12,9 @@ from playwright.sync_api import Browser, expect
 
 from hitherto import Loop, Memory, Turn, demo
 from hitherto.deliver.cli import main
+from hitherto.deliver.inspector.views import counted, notes_kept, why
 from hitherto.errors import StoreError
-from hitherto.recipes import book as recipe_book
+from hitherto.recipes import book
 from hitherto.store.protocol import Change, Cursor
 from hitherto.types import StoredTurn
 from tests.deliver.inspector.browser import Person, signed_in, visitor
@@ -48,6 +49,9 @@ def test_the_key_in_the_address_is_filled_in_and_gone(browser: Browser, service:
     assert key not in page.url
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Whose memory?")).to_be_visible()
+    ana = page.locator(".people li").filter(has_text="Ana")
+    expect(ana).to_contain_text("Have you asked Mukesh")
+    expect(ana).to_contain_text("nikita · Sat 14 Mar 2026 17:46")  # in Berlin
     page.get_by_role("link", name="ben", exact=True).click()
     expect(page.get_by_text("I moved to Leipzig last week")).to_be_visible()
     context.close()
@@ -69,7 +73,7 @@ def test_a_conversation_is_read_and_grows_by_itself(person: Person) -> None:
 
 def test_an_answer_leads_to_what_the_model_saw(person: Person) -> None:
     page = person.go("/inspect/conversation?user=ana")
-    answer = page.locator(".turn.assistant", has_text="Have you asked Mukesh for the 15th yet?")
+    answer = page.locator(".turn.assistant", has_text="There you are. No questions about the silence.")
     answer.get_by_role("link", name="Why this answer?").click()
     expect(page.get_by_text("Replayed from its snapshot, byte for byte")).to_be_visible()
     expect(page.locator(".layer h3").first).to_have_text("Persona")
@@ -84,7 +88,7 @@ def test_an_answer_leads_to_what_the_model_saw(person: Person) -> None:
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
-    (sent,) = [turn for turn in _turns(person) if turn.id == "sat-10"]
+    (sent,) = [turn for turn in _turns(person) if turn.id == "sat-02"]
     assert sent.snapshot is not None
     replayed = person.served.run(person.served.memory.replay(user="ana", snapshot=sent.snapshot))
     assert copied == replayed.system
@@ -362,7 +366,7 @@ def test_scrolling_through_a_long_conversation_keeps_the_page_small(browser: Bro
 
 
 def test_saved_recipes_are_checked(service: Served) -> None:
-    named = recipe_book.load("lanes").model_copy(update={"name": "Not A Name"})
+    named = book.load("lanes").model_copy(update={"name": "Not A Name"})
     with pytest.raises(Exception, match="cannot be a recipe's name"):
         service.run(service.memory.define_recipe(named))
 
@@ -381,6 +385,8 @@ def test_search_finds_turns_memories_and_contexts(person: Person) -> None:
     page.get_by_role("searchbox").fill("Lisbon")
     page.get_by_role("button", name="Search").click()
     expect(page.locator(".fact").filter(has_text="Lisbon").first).to_be_visible()
+    asked = page.locator(".fact").filter(has_text="Lisbon I think").first
+    expect(asked).to_contain_text("user to nikita · Sat 14 Mar 2026 17:44")
     expect(page.get_by_role("link", name="and the hotel in Lisbon?").first).to_be_visible()
     page.get_by_role("link", name="in the conversation").first.click()
     expect(page.locator("#here")).to_be_visible()
@@ -391,6 +397,19 @@ def test_contexts_are_listed_with_message_persona_and_the_users_time(person: Per
     row = page.locator(".fact").filter(has_text="Lisbon").first
     expect(row).to_contain_text("nikita")
     expect(page.get_by_text("in Europe/Berlin")).to_be_visible()
+
+
+def test_the_playgrounds_moment_is_on_the_users_clock(person: Person) -> None:
+    page = person.go("/inspect/playground?user=ana&turn=sat-09")
+    expect(page.get_by_label("Moment (Europe/Berlin)")).to_have_value("2026-03-14T17:44")
+    expect(page.locator("#preview .figures")).to_contain_text("Sat 14 Mar 2026 17:44")
+
+
+def test_health_says_one_thing(person: Person) -> None:
+    page = person.go("/inspect/health?user=ben")
+    expect(page.get_by_text("well", exact=True)).to_be_visible()
+    expect(page.get_by_text("Degraded")).to_have_count(0)
+    expect(page.get_by_role("region", name="Users").get_by_text("nothing due").first).to_be_visible()
 
 
 def test_today_shows_what_was_learnt_and_left_out(person: Person) -> None:
@@ -411,3 +430,37 @@ def test_a_memory_says_why_it_is_believed(person: Person) -> None:
 def test_health_never_contradicts_itself(person: Person) -> None:
     page = person.go("/inspect/health?user=ben")
     assert ("Degraded." in page.content()) != (page.get_by_text("well", exact=True).count() == 1)
+
+
+def test_what_is_not_true_is_taken_back_in_place(person: Person, service: Served) -> None:
+    wrong = service.run(service.memory.remember(user="ben", text="Ben plays the tuba"))
+    loop = service.run(service.memory.add("loop", user="ben", text="Buy a tuba"))
+    page = person.go("/inspect/memory?user=ben&tab=facts")
+    fact = page.locator(".fact").filter(has_text="Ben plays the tuba")
+    fact.get_by_role("button", name="Not true").click()
+    expect(fact.get_by_text("archived")).to_be_visible()
+    page = person.go("/inspect/memory?user=ben&tab=loops")
+    fact = page.locator(".fact").filter(has_text="Buy a tuba")
+    fact.get_by_role("button", name="Not true").click()
+    expect(fact.get_by_text("dropped")).to_be_visible()
+    assert [
+        one.status for one in service.run(service.memory.memories(user="ben", status=None)) if one.id == wrong.id
+    ] == ["ARCHIVED"]
+    assert [one.status for one in service.run(service.memory.loops(user="ben", status=None)) if one.id == loop.id] == [
+        "dropped"
+    ]
+
+
+def test_loops_say_why_they_are_open(person: Person) -> None:
+    page = person.go("/inspect/memory?user=ana&tab=loops")
+    page.locator(".loop .because summary").first.click()
+    expect(page.locator(".loop .because q").first).to_be_visible()
+    page.locator(".loop .because a").first.click()
+    expect(page.locator(".turn.here")).to_be_visible()
+
+
+def test_counts_read_as_words() -> None:
+    assert notes_kept({"fact new": 2, "loop open": 1}) == "2 facts learnt, 1 loop opened"
+    assert counted(1_200, "request") == "1,200 requests"
+    assert why("quote") == "its quote does not stand in the turn"
+    assert why("something else") == "something else"

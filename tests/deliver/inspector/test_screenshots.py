@@ -16,6 +16,7 @@ VARIABLE = "HITHERTO_SCREENSHOTS"
 TAKEN = (
     "conversation",
     "context",
+    "remembered",
     "candidates",
     "replay",
     "compare",
@@ -39,7 +40,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def take(person: Person, name: str, file: Path) -> None:
-    page = person.go(PAGES[name])
+    page = person.go(PAGES["context" if name == "remembered" else name])
+    if name == "remembered":  # the same page, where the memory begins
+        page.locator(".layer").filter(has_text="[LAST TIME]").evaluate(
+            "layer => window.scrollTo(0, layer.getBoundingClientRect().top + window.scrollY - 60)"
+        )
     if name == "playground":
         page.get_by_label("target", exact=True).fill("1000")
         page.get_by_label("cap", exact=True).fill("1200")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.deliver.inspector.pages import excerpt, shown, span, told
+from hitherto.deliver.inspector.views import excerpt, in_words, shown, span
 from hitherto.safety.visible import seen_and_hidden, visible
 
 TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "hidden words")
@@ -58,7 +58,7 @@ def test_joiners_of_emoji_stay() -> None:
     ],
 )
 def test_values_in_words(value: object, words: str) -> None:
-    assert told(value) == words  # pyright: ignore[reportArgumentType] -- JSON values of the table
+    assert in_words(value) == words  # pyright: ignore[reportArgumentType] -- JSON values of the table
 
 
 def test_lengths() -> None:

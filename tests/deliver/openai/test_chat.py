@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from openai import AsyncOpenAI
 
 from hitherto import Hitherto, ToolCall, ToolReturn
 from hitherto.deliver.http import create_app
+from hitherto.deliver.openai.upstream import PREPARING, Upstream
 from hitherto.settings import Settings
 from hitherto.testing import chat_faults
 from tests.deliver.openai.conftest import Endpoint, serving
@@ -384,6 +386,42 @@ async def test_more_streams_than_allowed_are_told_to_come_back(tmp_path: Path) -
             await say(client, "second")
         assert busy.value.status_code == httpx.codes.SERVICE_UNAVAILABLE
         await stream.close()
+
+
+async def test_what_can_wait_waits_for_requests_without_a_first_word() -> None:
+    upstream, order = Upstream(Settings(upstream="http://127.0.0.1:9/v1")), list[str]()
+
+    async def prepare() -> None:
+        async with upstream.preparing():
+            order.append("prepared")
+
+    async def store() -> None:
+        await upstream.burst_over()
+        order.append("stored")
+
+    async with AsyncExitStack() as held:
+        for _ in range(PREPARING):
+            await held.enter_async_context(upstream.preparing())
+        await store()
+        assert order == ["stored"], "nobody queues"
+        running = [asyncio.create_task(prepare()), asyncio.create_task(store())]
+        await asyncio.sleep(0)
+        assert order == ["stored"]
+    await asyncio.gather(*running)
+    assert order == ["stored", "prepared", "stored"]
+
+
+async def test_an_answer_is_stored_however_many_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hitherto.deliver.openai.upstream.PATIENCE", 0.01)
+    upstream = Upstream(Settings(upstream="http://127.0.0.1:9/v1"))
+    async with AsyncExitStack() as held:
+        for _ in range(PREPARING):
+            await held.enter_async_context(upstream.preparing())
+        queued = asyncio.create_task(held.enter_async_context(upstream.preparing()))
+        await asyncio.sleep(0)
+        await upstream.burst_over()
+        assert not queued.done()
+        queued.cancel()
 
 
 async def test_a_store_that_fails_costs_the_memory_and_not_the_answer(endpoint: Endpoint, tmp_path: Path) -> None:

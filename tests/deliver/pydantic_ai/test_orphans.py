@@ -10,7 +10,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart, rep
 from hitherto.assemble.candidates import Desk
 from hitherto.assemble.exchange import messages
 from hitherto.assemble.history import Past
-from hitherto.deliver.pydantic_ai.loading import loaded
+from hitherto.deliver.pydantic_ai.messages import loaded
 from hitherto.recipes.book import load
 from hitherto.testing import chat_faults
 from hitherto.types import Json, Part, Role, StoredTurn, Thinking, ToolCall, ToolReturn

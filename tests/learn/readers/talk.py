@@ -87,3 +87,7 @@ def close(*said: str, at: datetime = THURSDAY) -> SittingNotes:
 
 def loop(text: str, **fields: object) -> Loop:
     return Loop(id="l1", text=text, at=THURSDAY - timedelta(days=1), **fields)  # pyright: ignore[reportArgumentType] - any of its fields
+
+
+def memory(id: str, text: str, **fields: object) -> Memory:
+    return Memory(id=id, text=text, at=THURSDAY - timedelta(days=1), **fields)  # pyright: ignore[reportArgumentType] - any of its fields

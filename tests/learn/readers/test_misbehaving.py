@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hitherto import Hitherto, Turn
-from hitherto.learn.readers.asking import Asker, Limits, ModelFailed
+from hitherto.learn.readers.model import Asker, Limits, ModelFailed
 from hitherto.learn.readers.prompt import SCHEMA
 from hitherto.learn.services import GIVES_UP
 from hitherto.testing import FakeClock

@@ -150,7 +150,7 @@ def test_a_summary_is_whole_sentences_with_names_and_the_right_day() -> None:
         "I start at Acme on Monday!", "N: Congratulations!", "my niece leela is coming on saturday", at=THURSDAY
     )
     told = " ".join(note.text for note in (*notes.summary, *notes.mattered))
-    assert "Ana said “I start at Acme on Monday!” (Monday 9 March)" in told
+    assert "Ana starts at Acme on Monday! (Monday 9 March)" in told
     assert "User:" not in told
     assert "2 March" not in told
 
@@ -205,3 +205,84 @@ def test_a_run_of_quotes_names_its_speaker_once_and_ends_with_one_mark() -> None
     ]
     sentences = [Support(text=text, sources=("t1",)) for text in said]
     assert told(sentences) == "Ana said “so. Fifteen people”; “I froze!” Asked “Why?”, Ana said “no idea”. Bo said “x”."
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("ouais avec mon copain thibault, on habite à villeurbanne", ["Thibault"]),
+        ("moro com a minha irmã letícia na vila mariana", ["Letícia"]),
+        ("il proprietario è un amico di mio fratello dario", ["Dario"]),
+        ("op 16 mei trouwt mijn zus marijke in maastricht!!", ["Marijke"]),
+        ("моя сестра Марина приедет в субботу, её кота зовут Барсик", ["Марина", "Барсик"]),
+        ("同僚の由香に教えてもらって来ました！", ["由香"]),
+        ("柴犬飼ってる、名前はきなこ", ["きなこ"]),
+        ("我闺蜜苏苏推荐我来找你聊天的", ["苏苏"]),
+        ("没有，跟男朋友陈浩一起租房", ["陈浩"]),
+    ],
+)
+def test_people_are_known_in_whatever_script_and_case_they_are_named(said: str, names: list[str]) -> None:
+    assert [note.name for note in read(said).people] == names
+
+
+def test_a_text_without_spaces_that_holds_a_number_is_no_password() -> None:
+    [note] = read("5月3日に京都で友達の結婚式！").facts
+    assert note.quotes[0].words == "5月3日に京都で友達の結婚式！"
+    [opened] = read("然后我们决定4月1号搬到西湖区，离地铁近一点").loops
+    assert opened.due is not None
+    assert opened.due.date() == date(2026, 4, 1)
+
+
+def test_a_month_that_sounds_like_a_word_does_not_join_two_plans() -> None:
+    found = read("on se marie le 20 juin!!", "on déménage à bron le 28 mars").loops
+    assert sorted(one.due.date() for one in found if one.due) == [date(2026, 3, 28), date(2026, 6, 20)]
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("I GOT IT!!! they rang. i start mon the 16th", "Monday 16 March"),
+        ("dentist got bumped again btw, its the 20th now", "Friday 20 March"),
+        ("the half is Sunday the 18th of October, I got that wrong", "Sunday 18 October"),
+        ("i'm moving out on saturday", "Saturday 7 March"),
+        ("they've promised me an answer by the 12th", "Thursday 12 March"),
+        ("we went to see the flat on tuesday and i loved it", "Tuesday 3 March"),
+    ],
+)
+def test_a_day_is_read_in_the_tense_of_the_words_beside_it(said: str, day: str) -> None:
+    assert any(f"({day})" in note.text for note in read(said).facts)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I met him on a Saturday in September 1966 at the dance in Redcar",
+        "On the Monday he was standing outside the shop with my shoe in a bag",
+        "I wind the old watch on Sunday mornings, it was my father's",
+    ],
+)
+def test_a_day_of_a_story_is_no_date(said: str) -> None:
+    notes = read(said).facts
+    assert notes
+    assert all(note.text.endswith("”") for note in notes)
+
+
+def test_a_plan_is_a_note_beside_what_lasts() -> None:
+    notes = read("I make maps for the water company. I'm moving house on Saturday the 14th.").facts
+    assert [(note.quotes[0].words, note.valid_to is not None) for note in notes] == [
+        ("I make maps for the water company.", False),
+        ("I'm moving house on Saturday the 14th.", True),
+    ]
+
+
+def test_a_name_is_what_somebody_asks_to_be_called() -> None:
+    assert not [note for note in read("he's gonna call me that's the deal, i wait for the car").facts if note.sure]
+    assert [note.value for note in read("just call me Lee, everyone does").facts if note.sure] == ["Lee"]
+
+
+def test_an_apostrophe_may_be_typographic() -> None:
+    assert [(note.op, note.kind) for note in read("I’ll call the bank on monday").loops] == [("open", "commitment")]
+
+
+def test_well_is_no_promise_and_well_done_settles_nothing() -> None:
+    assert not read("N: Thursday at two thirty with the dentist, well done.").loops

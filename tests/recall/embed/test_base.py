@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.recall.embed.base import MEANINGS, Calibration, Purpose, calibrate
+from hitherto.recall.embed.base import MEANINGS, TOPICS, Calibration, Purpose, calibrate
 from hitherto.recall.embed.static import static_embedder
-from hitherto.recall.embed.topics import TOPICS
 from hitherto.recall.vectors import Vectors
 
 

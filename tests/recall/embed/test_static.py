@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitherto.recall.embed import static
+from hitherto.recall.embed.pieces import Unigram, WordPiece, words
 from hitherto.recall.embed.static import MULTILINGUAL, TABLE, VERSION, static_embedder
-from hitherto.recall.embed.unigram import Unigram
-from hitherto.recall.embed.wordpiece import WordPiece, words
 
 
 def _similarity(first: str, second: str) -> float:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
-from collections.abc import AsyncGenerator
+import re
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -19,8 +21,12 @@ from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.failures import lost_worker, translated
 from hitherto.store.postgres.layout import SCHEMA
 from hitherto.store.postgres.migrations import require_server
+from hitherto.store.postgres.pipeline import Connection, send
+from hitherto.store.postgres.queries import Statement
+from hitherto.store.postgres.rows import Fetched
 from hitherto.store.protocol import Answers, Change, Head, Log, TurnsById, Window
 from hitherto.testing import put, turn_draft
+from tests.docs.blocks import find_blocks
 from tests.effort import count
 from tests.postgres_server import PostgresServer, free_port
 from tests.store.postgres.conftest import Wire
@@ -81,6 +87,25 @@ async def test_a_server_that_is_away_at_the_start() -> None:
     assert isinstance(error, StoreUnavailable)
     assert "127.0.0.1" in str(error)
     assert SECRET not in str(error)
+
+
+async def test_the_how_to_prepares_a_server_for_a_role_without_rights(server: PostgresServer) -> None:
+    """What docs/howto/postgresql.md has an administrator run, under names of this test's own."""
+    page = (Path(__file__).parents[3] / "docs/howto/postgresql.md").read_text("utf-8")
+    [block] = [block.text for block in find_blocks(page) if block.language == "sql"]
+    lacking, *statements = re.sub(r"\bhitherto\b", "reader_of_docs", block).split(";\n")
+    with psycopg.connect(server.url(), autocommit=True) as admin:
+        admin.execute(query(lacking))
+        admin.execute("create database half_prepared owner reader_of_docs")
+        error = await failure(server.url("half_prepared", user="reader_of_docs"))
+        assert "GRANT hitherto_app, hitherto_search TO" in str(error)
+        for statement in statements:
+            with contextlib.suppress(
+                errors.DuplicateObject
+            ):  # roles belong to the whole server, and may be there already
+                admin.execute(query(statement))
+    async with opened(server.url("reader_of_docs", user="reader_of_docs")) as store:
+        await put(store.user(ANA), Change(turns=(turn_draft("t1"),)))
 
 
 async def test_a_database_that_is_not_there(server: PostgresServer) -> None:
@@ -170,6 +195,38 @@ async def test_a_commit_whose_answer_is_lost_happens_once(server: PostgresServer
             assert (written.turns, written.head) == ((2,), 2)
             answers = await user.read(log := Log(limit=9))
             assert [entry.id for entry in answers[log]] == ["t1", "second"]
+
+
+@pytest.mark.parametrize("stored", [True, False], ids=["stored", "not stored"])
+@pytest.mark.parametrize("forgets", [True, False], ids=["asked", "in one trip"])
+async def test_a_worker_that_is_lost_while_it_commits_is_asked_what_became_of_it(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, stored: bool, forgets: bool
+) -> None:
+    """A coordinator says so in an error without a code, on a connection that is well."""
+    lost: list[str] = []
+
+    async def losing(connection: Connection, statements: Sequence[Statement]) -> list[Fetched]:
+        last = statements[-1].sql
+        if last != "commit" or lost or not any(each.sql.startswith("insert into turns") for each in statements):
+            return await send(connection, statements)
+        lost.append(last)
+        await send(connection, statements if stored else statements[:-1])
+        raise errors.InternalError_("could not commit transaction for shard 102009 on at least one active node")
+
+    async with opened(postgres_url) as store:
+        user = store.user(ANA)
+        await put(user, Change(turns=(turn_draft("t1"),)))
+        writer = store
+        if forgets:
+            writer = PostgresStore(postgres_url)
+            await writer.open()
+        monkeypatch.setattr("hitherto.store.postgres.store.send", losing)
+        written = await put(writer.user(ANA), Change(turns=(turn_draft("t2"),)))
+        assert (lost, written.turns, written.head) == (["commit"], (2,), 2)
+        answers = await user.read(log := Log(limit=9))
+        assert [entry.id for entry in answers[log]] == ["t1", "t2"]
+        if forgets:
+            await writer.close()
 
 
 async def test_busy_connections_are_waited_for_and_then_named(server: PostgresServer) -> None:

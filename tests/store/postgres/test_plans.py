@@ -13,7 +13,7 @@ from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import PostgresStore
 from hitherto.store.postgres.connections import Connections, query
 from hitherto.store.postgres.layout import APPLICATION, SCHEMA
-from hitherto.store.postgres.reading import Batch, Person, Statement
+from hitherto.store.postgres.queries import Batch, Person, Statement
 from hitherto.store.postgres.statements import numbered, statement
 from hitherto.store.protocol import (
     ANY,

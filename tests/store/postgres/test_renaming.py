@@ -16,7 +16,7 @@ from hitherto.errors import SchemaMismatch
 from hitherto.store.postgres import PostgresStore
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import CATALOG_TABLES, FORMER, SCHEMA, USER_TABLES
-from hitherto.store.postgres.sharding import renaming
+from hitherto.store.postgres.shards import renaming
 from tests.store.postgres.schema_description import description
 from tests.stores import made_database
 

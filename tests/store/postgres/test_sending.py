@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg.abc import PQGen
+from psycopg.pq.abc import PGconn, PGresult
+from psycopg.waiting import Wait
 
 from hitherto import Hitherto, Turn
+from hitherto.store.postgres import pipeline
 from hitherto.store.postgres.connections import Connections
-from hitherto.store.postgres.reading import Statement
-from hitherto.store.postgres.sending import Connection, send
+from hitherto.store.postgres.pipeline import Connection, send
+from hitherto.store.postgres.queries import Statement
 
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The sockets that somebody waited for to take more."""
+    """The sockets that a batch waited for to take more. A connection that is being made waits as well, and does not count."""
     found: list[int] = []
-    add = asyncio.SelectorEventLoop.add_writer
+    receive = pipeline.received
 
-    def noted(loop: asyncio.SelectorEventLoop, fd: Any, *rest: Any) -> None:
-        found.append(fd)
-        add(loop, fd, *rest)
+    def noted(server: PGconn) -> PQGen[list[PGresult]]:
+        receiving = receive(server)
+        ready = None
+        while True:
+            try:
+                wait = next(receiving) if ready is None else receiving.send(ready)
+            except StopIteration as done:
+                return cast("list[PGresult]", done.value)
+            if wait == Wait.RW:
+                found.append(server.socket)
+            ready = yield wait
 
-    monkeypatch.setattr(asyncio.SelectorEventLoop, "add_writer", noted)
+    monkeypatch.setattr(pipeline, "received", noted)
     return found
 
 

@@ -1,7 +1,7 @@
 """Every statement is routed by user, so that the same schema and queries run on a cluster sharded by user."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import psycopg
 import pytest
@@ -10,8 +10,11 @@ from pglast import parse_sql
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import PostgresStore, layout
 from hitherto.store.postgres.connections import query
-from hitherto.store.postgres.layout import CATALOG_TABLES, USER_TABLES
-from hitherto.store.postgres.sharding import TABLES, completion, schema, statements
+from hitherto.store.postgres.layout import APPLICATION, CATALOG_TABLES, USER_TABLES
+from hitherto.store.postgres.pipeline import Connection, send
+from hitherto.store.postgres.queries import Person, Statement
+from hitherto.store.postgres.rows import Fetched
+from hitherto.store.postgres.shards import TABLES, completion, schema, statements
 from hitherto.store.postgres.statements import RECORD_COLUMNS, TURN_COLUMNS, every_statement, together
 from hitherto.store.protocol import Change, Head, Matches, TurnsById, Window
 from hitherto.testing import put, turn_draft
@@ -156,7 +159,8 @@ def test_the_sharded_schema_distributes_every_table() -> None:
 
 def test_the_sharded_schema_says_each_thing_when_a_coordinator_takes_it() -> None:
     """Each was refused or lost on a cluster: the extension sets the search path back, a distributed table takes no word
-    about its statistics, a policy takes no sub-select, and workers do not know what another role makes in a transaction."""
+    about its statistics, a policy takes no sub-select, workers do not know what another role makes in a transaction, and an
+    owner who is no superuser has no say in a function that was given away."""
     found = statements(shards=8)
 
     def places(part: str) -> list[int]:
@@ -166,6 +170,7 @@ def test_the_sharded_schema_says_each_thing_when_a_coordinator_takes_it() -> Non
     assert max(places("set statistics")) < min(places("create_distributed_table("))
     assert max(places("create_distributed_table(")) < min(places("create policy"))
     assert max(places("create or replace function")) < min(places("create_distributed_function("))
+    assert max(places("create_distributed_function(")) < min(places("owner to"))
     assert not any(re.search(r"\(\s*select", each) for each in found if each.startswith("create policy"))
     assert not any(re.search(r"set (local )?role", each) for each in found)
 
@@ -175,6 +180,37 @@ def test_the_search_functions_of_a_cluster_know_no_table_by_its_name() -> None:
     for script in layout.function_scripts(0):
         assert "tableoid" not in script
         assert not re.search(r"(heads|turns|records)_", script.replace("p_words", ""))
+
+
+@pytest.mark.parametrize("coordinates", [True, False])
+async def test_a_worker_is_told_by_statements_for_whom_and_how_long_it_waits(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, coordinates: bool
+) -> None:
+    """A coordinator passes on what is `set local`, and neither a function that sets it nor what holds for a session."""
+    sent: list[str] = []
+
+    async def noted(connection: Connection, batch: Sequence[Statement]) -> list[Fetched]:
+        sent.extend(each.sql for each in batch)
+        return await send(connection, batch)
+
+    store = PostgresStore(postgres_url, patience=7.0)
+    await store.open()
+    store._connections.sharded = coordinates  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr("hitherto.store.postgres.store.send", noted)
+    person, wait = Person.of(key := UserKey("default", "ana")), "set local lock_timeout = '7000ms'"
+    who = [f"set local role {APPLICATION}", f"set local hitherto.user_id = '{person.id}'"]
+    user = store.user(key)
+    for number in range(3):
+        sent.clear()
+        await put(user, Change(turns=(turn_draft(f"t{number}"),)))
+        assert sent[1:3] == who
+        assert (sent[3] == wait) is coordinates
+    sent.clear()
+    await user.read(Head())
+    assert sent[1:3] == who
+    assert wait not in sent, "a read waits for nobody"
+    assert not any("set_config" in each for each in sent)
+    await store.close()
 
 
 def test_a_later_table_is_distributed_too() -> None:

@@ -11,8 +11,8 @@ from psycopg import errors
 from hitherto.store.catalog import UserKey
 from hitherto.store.postgres import PostgresStore
 from hitherto.store.postgres.connections import query
-from hitherto.store.postgres.layout import APPLICATION, SCHEMA, SEARCH, USER_TABLES
-from hitherto.store.postgres.words import mark
+from hitherto.store.postgres.layout import APPLICATION, FUNCTIONS, SCHEMA, SEARCH, USER_TABLES
+from hitherto.store.postgres.rows import mark
 from hitherto.store.protocol import Change, Cursor, Erasure, Note, StoredSnapshot, Vector, Window
 from hitherto.testing import moment, put, row_draft, turn_draft
 from tests.stores import with_database
@@ -171,3 +171,17 @@ async def test_the_wall_holds_the_owner_back_too(ordinary_owner: str) -> None:
         connection.execute("select set_config('role', %s, true)", (APPLICATION,))
         connection.execute("select set_config('hitherto.maintenance', 'on', true)")
         assert connection.execute("select count(*) from turns").fetchone() == (0,)
+
+
+@pytest.mark.req("R2.13")
+async def test_only_the_application_role_may_call_the_search_functions(ordinary_owner: str) -> None:
+    """Whoever prepared the database, and whose the functions are since."""
+    store = PostgresStore(ordinary_owner)
+    await store.open()
+    await store.close()
+    with psycopg.connect(ordinary_owner) as connection:
+        found = connection.execute(
+            "select p.proname, r.grantee::regrole::text from pg_proc p, aclexplode(p.proacl) r"
+            " where p.proname like 'match\\_%' and r.privilege_type = 'EXECUTE'"
+        ).fetchall()
+    assert set(found) == {(name, role) for name in FUNCTIONS for role in (APPLICATION, SEARCH)}

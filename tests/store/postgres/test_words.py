@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitherto.store.catalog import UserKey
-from hitherto.store.postgres.words import MARK_LENGTH, asking, escape, mark, stems, unescape, word, words
+from hitherto.store.postgres.rows import MARK_LENGTH, asking, escape, mark, stems, unescape, word, words
 
 ESCAPE = "\U0010fffd"
 TEXT = st.text(alphabet=st.one_of(st.sampled_from(f"\x0001{ESCAPE}ab"), st.characters(codec="utf-8")))

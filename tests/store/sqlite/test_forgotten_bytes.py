@@ -157,8 +157,9 @@ Weakening = Callable[[pytest.MonkeyPatch], None]
 async def test_without_it_bytes_stay_and_are_noticed(
     weaken: Weakening, fast_folder: Path, rng: random.Random, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Not in every round: one of eleven leaves nothing in the log by chance."""
     weaken(monkeypatch)
-    assert await _left_after_erasing(fast_folder, rng) != []
+    assert [again for again in range(8) if await _left_after_erasing(fast_folder / str(again), rng)]
 
 
 @pytest.mark.promise("forgotten: no byte left", control=True)

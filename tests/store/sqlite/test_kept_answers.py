@@ -30,8 +30,8 @@ from hitherto.store.protocol import (
     TurnsBySeq,
     Window,
 )
-from hitherto.store.sqlite import reading
-from hitherto.store.sqlite.kept import TURNS
+from hitherto.store.sqlite import queries
+from hitherto.store.sqlite.connections import TURNS
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing.drafts import moment, put, row_draft, turn_draft
 from hitherto.types import StoredTurn
@@ -67,8 +67,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return asking
 
-    table = {kind: noted(kind, ask) for kind, ask in reading._ANSWERS.items()}  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(reading, "_ANSWERS", table)
+    table = {kind: noted(kind, ask) for kind, ask in queries._ANSWERS.items()}  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(queries, "_ANSWERS", table)
     return found
 
 

@@ -22,8 +22,8 @@ from hitherto.store.protocol import (
 )
 from hitherto.store.sql import queries
 from hitherto.store.sqlite.connections import Bindings, Connection, Cursor, in_memory
-from hitherto.store.sqlite.migrations import migrate, migrations
-from hitherto.store.sqlite.reading import answer
+from hitherto.store.sqlite.migrations import GROWN, grow, migrate, migrations
+from hitherto.store.sqlite.queries import answer
 
 HOT: dict[Query[Any], str] = {
     Head(): "",
@@ -69,6 +69,7 @@ class _Explained:
 def _plan(query: Query[Any]) -> list[str]:
     with closing(in_memory()) as connection:
         migrate(connection, migrations("user"))
+        grow(connection, before=0, head=GROWN)
         explained = _Explained(connection)
         answer(explained, [query])  # pyright: ignore[reportArgumentType] - it passes on whatever it does not have
         return explained.plan

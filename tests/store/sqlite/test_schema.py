@@ -8,15 +8,17 @@ import apsw
 import pytest
 
 from hitherto.errors import SchemaMismatch, StoreCorrupt
-from hitherto.store.protocol import Change, Head, UserKey
-from hitherto.store.sqlite.connections import CACHE_KIB, PAGE_SIZE, WAL_PAGES, connect, in_memory
+from hitherto.store.protocol import Change, Head, Log, UserKey
+from hitherto.store.sqlite.connections import CACHE_KIB, PAGE_SIZE, WAL_PAGES, close, connect, in_memory
+from hitherto.store.sqlite.datafile import open_writer
 from hitherto.store.sqlite.layout import Layout, companions_of
-from hitherto.store.sqlite.migrations import Migration, migrate, migrations, newest, schema_of
+from hitherto.store.sqlite.migrations import GROWN, Migration, migrate, migrations, newest, schema_of
 from hitherto.store.sqlite.store import SqliteStore
 from hitherto.testing import put, turn_draft
 from scripts.sqlite_schema import FOLDER, KINDS, schema
 
 ANA = UserKey("default", "ana")
+LATER = {"turns_by_persona", "turns_by_lane", "turns_by_session", "turns_by_time"}
 NEXT = Migration(newest("user") + 1, "second", "CREATE TABLE second (a TEXT) STRICT; INSERT INTO second VALUES ('x');")
 BROKEN = Migration(NEXT.number + 1, "broken", "CREATE TABLE third (a TEXT) STRICT; INSERT INTO nowhere VALUES ('x');")
 
@@ -49,6 +51,43 @@ def test_migrating_again_changes_nothing() -> None:
         migrate(connection, (*migrations("user"), NEXT))
         migrate(connection, (*migrations("user"), NEXT))
         assert connection.execute("SELECT count(*) FROM second").get == 1
+
+
+def _later_indexes(path: Path) -> set[str]:
+    with closing(connect(path, writes=False)) as connection:
+        found = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'turns'"
+        ).fetchall()
+    return {name for (name,) in found} & LATER
+
+
+async def test_a_conversation_that_grows_gets_its_indexes(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    await store.open()
+    path = Layout(tmp_path).user(ANA.digest)
+    await put(store.user(ANA), Change(turns=tuple(turn_draft(f"t{n}") for n in range(GROWN - 1))))
+    assert _later_indexes(path) == set()
+    await put(store.user(ANA), Change(turns=(turn_draft("one more"),)))
+    assert _later_indexes(path) == LATER
+    await store.close()
+
+
+async def test_a_long_conversation_that_is_copied_or_restored_has_its_indexes(tmp_path: Path) -> None:
+    log = Log(after=0, limit=2 * GROWN)
+    first, second = SqliteStore(tmp_path / "first"), SqliteStore(tmp_path / "second")
+    for store in (first, second):
+        await store.open()
+    await put(first.user(ANA), Change(turns=tuple(turn_draft(f"t{n}") for n in range(GROWN))))
+    await second.user(ANA).restore((await first.user(ANA).read(log))[log])
+    for store in (first, second):
+        await store.close()
+    path = Layout(tmp_path / "second").user(ANA.digest)
+    assert _later_indexes(path) == LATER
+    with closing(connect(path)) as connection:
+        for name in LATER:
+            connection.execute(f"DROP INDEX {name}")
+    close(open_writer(path, "user"))
+    assert _later_indexes(path) == LATER, "a file that comes from elsewhere gets them when it is opened"
 
 
 def test_a_newer_schema_is_refused() -> None:

@@ -8,10 +8,11 @@ import pytest
 from hitherto.errors import StoreUnavailable
 from hitherto.store.sql import parse, queries
 from hitherto.store.sqlite.connections import require_sound_library
-from hitherto.store.sqlite.reading import under
+from hitherto.store.sqlite.queries import under
 
 FOLDER = files("hitherto.store.sqlite") / "queries"
 FILES = sorted(file.name for file in FOLDER.iterdir() if file.name.endswith(".sql"))
+SQL = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in FILES)
 CODE = "\n".join(
     file.read_text(encoding="utf-8") for file in files("hitherto.store.sqlite").iterdir() if file.name.endswith(".py")
 )
@@ -30,7 +31,7 @@ def test_every_query_is_described(name: str) -> None:
 def _is_used(title: str) -> bool:
     """By its name, or by one that is put together from what is asked for."""
     by_target = re.sub(r"(turn|record)s$", "{query.target}s", title)
-    return title == "columns" or f'"{title}"' in CODE or f'f"{by_target}"' in CODE
+    return f"{{{title}}}" in SQL or f'"{title}"' in CODE or f'f"{by_target}"' in CODE
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -9,13 +9,13 @@ import pytest
 
 from hitherto.clock import micros
 from hitherto.errors import StoreCorrupt
+from hitherto.store.columns import Trace
 from hitherto.store.protocol import Change, Erasure, Traces, TurnDraft, Untraced, Vector
 from hitherto.store.sqlite import tracepages as traces
+from hitherto.store.sqlite.changes import apply
 from hitherto.store.sqlite.connections import Connection, in_memory
 from hitherto.store.sqlite.migrations import migrate, migrations
 from hitherto.store.sqlite.tracepages import LOOSE, ROWS, WIDTH
-from hitherto.store.sqlite.writing import apply
-from hitherto.store.traces import Trace
 from hitherto.testing import moment, row_draft, turn_draft
 from tests.effort import count
 from tests.store.sqlite.small_pages import small_pages

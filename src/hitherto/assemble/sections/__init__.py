@@ -1,12 +1,13 @@
-"""Which function makes which section: one visible table, from an id to its candidates, best first."""
+"""Which function makes which section: one visible table, from an id to its candidates, best first. What is not in it is a
+section of the application's own."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from hitherto.assemble.candidates import Candidate, Desk
-from hitherto.assemble.sections import given
+from hitherto.assemble.sections import application, recaps
 from hitherto.assemble.sections import memories as remembered
-from hitherto.assemble.sections import summaries as told
+from hitherto.assemble.sections.application import own
 from hitherto.assemble.sections.situation import situation
 from hitherto.recipes.titles import SectionId
 
@@ -17,27 +18,36 @@ def nothing(desk: Desk) -> list[Candidate]:
 
 
 SECTIONS: Final[Mapping[SectionId, Callable[[Desk], list[Candidate]]]] = {
-    "policy": given.policy,
-    "persona": given.persona,
-    "boundaries": given.boundaries,
-    "augmentations": given.augmentations,
-    "notice": given.notice,
-    "relationship": given.relationship,
+    "policy": application.policy,
+    "persona": application.persona,
+    "boundaries": application.boundaries,
+    "augmentations": application.augmentations,
+    "notice": application.notice,
+    "relationship": application.relationship,
     "situation": situation,
-    "working": told.moments,
+    "working": recaps.moments,
     "earlier": nothing,
-    "last_time": told.last_time,
-    "today": told.today,
+    "last_time": recaps.last_time,
+    "today": recaps.today,
     "loops": remembered.loops,
     "inner_life": remembered.inner_life,
     "long_term": remembered.long_term,
     "foundation": remembered.foundation,
     "memories": remembered.memories,
-    "spine": told.spine,
-    "rolling": told.rolling,
-    "lane_summary": told.lane_summary,
-    "other_lanes": told.other_lanes,
+    "spine": recaps.spine,
+    "rolling": recaps.rolling,
+    "lane_summary": recaps.lane_summary,
+    "other_lanes": recaps.other_lanes,
     "requests": remembered.requests,
-    "task_state": given.task_state,
-    "style": given.style,
+    "task_state": application.task_state,
+    "style": application.style,
 }
+
+
+def candidates(desk: Desk) -> list[Candidate]:
+    """What every section of the recipe would like to show, in its order."""
+    found: list[Candidate] = []
+    for section in desk.recipe.order:
+        make = SECTIONS.get(section)
+        found += own(desk, section) if make is None else make(desk)
+    return found

@@ -6,14 +6,17 @@ question that nobody answered is left off the end of a turn.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from hitherto.assemble.candidates import Candidate, Desk, Quota
 from hitherto.assemble.render import bounded, safe
 from hitherto.clock import micros
-from hitherto.ingest.short import content_words
+from hitherto.ingest.focus import content_words
+from hitherto.recall.passages import about, beginning
 from hitherto.recall.traits import asks
 from hitherto.types import Recalled, StoredTurn
 
@@ -30,6 +33,8 @@ _QUESTION: Final = 200
 _ANSWER: Final = 300
 """Characters of a question or an answer that comes along with a turn."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？؟])\s*|\n+")
+# The same for ASCII, in half the time.
+_ASCII_SENTENCE: Final = re.compile(r"\s(?:(?<=[.!?]\s)\s*|(?<=\n)\n*)")
 _ASKING: Final = "?？؟\u037e"
 
 
@@ -42,15 +47,21 @@ class Exchanges:
     shown: dict[str, str] = field(default_factory=dict[str, str])
     """Turns that are shown already, here or in the window, and the exchange that shows them."""
     found: Mapping[str, Recalled] = field(default_factory=dict[str, Recalled])
+    days: Mapping[str, str] = field(default_factory=dict[str, str])
+    headings: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    """What stands above the exchanges of a session on a day that saw several."""
 
     def __post_init__(self) -> None:
         material = self.desk.material
-        self.shown = {turn.id: "" for turn in material.window}
+        self.shown = dict.fromkeys(material.certain, "")
         if material.message_id is not None:
             self.shown[material.message_id] = ""
         if material.quoted is not None:
             self.shown[material.quoted.id] = ""
-        self.found = {hit.what.id: hit for hit in self.recalled if isinstance(hit.what, StoredTurn) and not hit.reason}
+        turns = [(hit.what, hit) for hit in self.recalled if isinstance(hit.what, StoredTurn) and not hit.reason]
+        self.found = {turn.id: hit for turn, hit in turns}
+        self.days = {turn.id: self.desk.weekday(turn) for turn, _ in turns}
+        self.headings = _headings(self.desk, [turn for turn, _ in turns], self.days)
 
     def candidate(self, hit: Recalled, turn: StoredTurn) -> Candidate:
         """The exchange around one found turn; with a reason if it must stay out."""
@@ -64,8 +75,11 @@ class Exchanges:
             return self._out(hit, turn, reason)
         for said, _ in lines:
             self.shown.setdefault(said.id, turn.id)
-        whole = len(lines) == 1 and lines[0][1] == turn.text
-        return self._entry(hit, turn, lines, key=f"turn:{turn.id}" if whole else "")
+        return self._entry(hit, turn, lines)
+
+    def holder(self, turn: str) -> str:
+        """The turn whose exchange shows this one."""
+        return self.shown.get(turn) or turn
 
     def _lines(self, hit: Recalled, turn: StoredTurn) -> tuple[list[tuple[StoredTurn, str]], str]:
         """Who says what in the exchange, or why there is none."""
@@ -75,14 +89,14 @@ class Exchanges:
         if not asks(text):
             return (
                 ([*lines, (turn, text)], "")
-                if _tells(f"{question} {text}", least=1 if question else _TELLING)
+                if _tells(question, text, least=1 if question else _TELLING)
                 else ([], SAYS_NOTHING)
             )
         told = without_question(text)
         if _tells(told) and (hit.after is None or hit.after.id not in self.found):
             return [*lines, (turn, told)], ""
-        answer = self._answer(hit.after, turn)
-        if hit.after is not None and answer and _tells(f"{text} {answer}", least=1):
+        answer = self._answer(hit, turn)
+        if hit.after is not None and answer and _tells(text, answer, least=1):
             return [*lines, (turn, text), (hit.after, answer)], ""
         return ([*lines, (turn, told)], "") if _tells(told) else ([], UNANSWERED)
 
@@ -94,19 +108,21 @@ class Exchanges:
             return self.found[before.id].text
         return _ending(only_question(before.text), _QUESTION)
 
-    def _answer(self, after: StoredTurn | None, turn: StoredTurn) -> str:
-        """What was said to the turn's question, without a question of its own at the end."""
+    def _answer(self, hit: Recalled, turn: StoredTurn) -> str:
+        """What was said to the turn's question, without a question of its own at the end; of a long answer the part that says
+        most of what is asked."""
+        after = hit.after
         if after is None or after.id in self.shown or _same_speaker(after, turn):
             return ""
-        text = self.found[after.id].text if after.id in self.found else _beginning(after.text, _ANSWER)
+        if after.id in self.found:
+            text = self.found[after.id].text
+        else:
+            text = beginning(about(after.text, hit.asked, most=_ANSWER) or after.text, _ANSWER)
         return without_question(text) if asks(text) else text
 
-    def _entry(
-        self, hit: Recalled, turn: StoredTurn, lines: Sequence[tuple[StoredTurn, str]], *, key: str
-    ) -> Candidate:
+    def _entry(self, hit: Recalled, turn: StoredTurn, lines: Sequence[tuple[StoredTurn, str]]) -> Candidate:
         desk = self.desk
-        spoken = [f"{desk.speaker(said)}: {safe(bounded(text, _LONGEST))}" for said, text in lines]
-        shown = "- " + "\n  ".join(line.strip().replace("\n", "\n    ") for line in spoken)
+        shown = "- " + "\n  ".join([self._spoken(said, text) for said, text in lines])
         return Candidate(
             "long_term",
             "turn",
@@ -114,14 +130,18 @@ class Exchanges:
             shown,
             desk.tokenizer.count(shown + "\n"),
             lines[-1][1] if len(lines) == 1 else "",
-            key,
-            f"Said on {desk.weekday(turn)}:",
+            f"turn:{turn.id}",
+            self.headings.get((turn.session, day := self.days[turn.id])) or f"Said on {day}:",
             score=hit.score,
             parts=hit.parts,
-            sources=tuple(dict.fromkeys((turn.id, *(said.id for said, _ in lines)))),
+            sources=(turn.id,) if len(lines) == 1 else tuple(dict.fromkeys((turn.id, *(said.id for said, _ in lines)))),
             quota=Quota("said", desk.recipe.long_term.turns),
-            when=min(micros(said.at) << _ORDER | said.place & ~(-1 << _ORDER) for said, _ in lines),
+            when=_when(lines[0][0]) if len(lines) == 1 else min(_when(said) for said, _ in lines),
         )
+
+    def _spoken(self, said: StoredTurn, text: str) -> str:
+        line = f"{self.desk.speaker(said)}: {safe(text if len(text) <= _LONGEST else bounded(text, _LONGEST))}".strip()
+        return line.replace("\n", "\n    ") if "\n" in line else line
 
     def _out(self, hit: Recalled, turn: StoredTurn, reason: str) -> Candidate:
         return self.desk.entry("long_term", turn, bounded(hit.text, _LEFT_OUT), found=hit, reason=reason)
@@ -130,9 +150,38 @@ class Exchanges:
 _LONGEST: Final = 20_000
 
 
-def _tells(text: str, *, least: int = _TELLING) -> bool:
-    """Whether a text says anything by itself; a longer one always does."""
-    return len(text) > _LONG_ENOUGH or content_words(text) >= least
+def _headings(desk: Desk, turns: Sequence[StoredTurn], days: Mapping[str, str]) -> Mapping[tuple[str, str], str]:
+    """By session and day, the day and the time from which its exchanges are shown, where a day saw several conversations: one
+    must not read on into the next."""
+    begins: dict[tuple[str, str], StoredTurn] = {}
+    for turn in turns:
+        begun = (turn.session, days[turn.id])
+        first = begins.setdefault(begun, turn)
+        if (turn.at, turn.place) < (first.at, first.place):
+            begins[begun] = turn
+    several = Counter(day for _, day in begins)
+    return {
+        (session, day): f"Said on {day} from {desk.time(turn)}:"
+        for (session, day), turn in begins.items()
+        if several[day] > 1
+    }
+
+
+def _when(said: StoredTurn) -> int:
+    return micros(said.at) << _ORDER | said.place & ~(-1 << _ORDER)
+
+
+def _tells(*texts: str, least: int = _TELLING) -> bool:
+    """Whether texts say anything by themselves, as they will be shown: links and tags say nothing of what they lead to. Longer
+    ones always do."""
+    shown = " ".join([safe(text) for text in texts])
+    return len(shown) > _LONG_ENOUGH or _telling(shown) >= least
+
+
+@lru_cache(maxsize=4_096)
+def _telling(text: str) -> int:
+    """The same short turns are looked at for every message of a conversation."""
+    return content_words(text)
 
 
 def without_question(text: str) -> str:
@@ -155,23 +204,12 @@ def only_question(text: str) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    return [part for part in _SENTENCE.split(text) if part.strip()]
+    ends = _ASCII_SENTENCE if text.isascii() else _SENTENCE
+    return [part for part in ends.split(text) if part.strip()]
 
 
 def _asking(sentence: str) -> bool:
     return any(sign in sentence for sign in _ASKING)
-
-
-def _beginning(text: str, most: int) -> str:
-    """The first whole sentences within so many characters, or at least a part of the first one."""
-    if len(text) <= most:
-        return text
-    end = 0
-    for gap in _SENTENCE.finditer(text):
-        if gap.start() > most:
-            break
-        end = gap.start()
-    return text[:end].rstrip() + " …" if end else text[:most].rsplit(maxsplit=1)[0] + " …"
 
 
 def _ending(text: str, most: int) -> str:

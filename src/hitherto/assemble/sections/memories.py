@@ -5,12 +5,15 @@ said.
 import re
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeGuard
 
 from hitherto.assemble.candidates import Candidate, Desk, Quota
 from hitherto.assemble.sections.exchanges import Exchanges
+from hitherto.clock import local
+from hitherto.ingest.sessions import shows
 from hitherto.recipes.titles import SectionId
-from hitherto.types import Episode, Loop, Memory, Recalled, Record, StoredTurn, Summary
+from hitherto.text.time import written_day
+from hitherto.types import Episode, Loop, Memory, Recalled, Record, StoredTurn, Summary, Thought
 
 USER_FACTS: Final = "User facts:"
 EPISODES: Final = "Relationship episodes:"
@@ -18,10 +21,17 @@ ABOUT_USER: Final = "About the user:"
 """Without the name, which is the user's to have forgotten: a heading is nobody's text."""
 HAPPENED: Final = "What happened:"
 _QUOTED: Final = re.compile(r"[^(“]{1,60} \((?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+)\)[:,]")
+_QUOTE: Final = re.compile("“([^”]*)”")
 
 
 def loops(desk: Desk) -> list[Candidate]:
-    return [loop_line(desk, "loops", loop) for loop in fading_last(desk)]
+    return [loop_line(desk, "loops", loop, reason=_elsewhere(desk, loop)) for loop in fading_last(desk)]
+
+
+def _elsewhere(desk: Desk, record: Loop | Thought) -> str:
+    """Why what was left open in another lane stays out of this one, where lanes are kept apart."""
+    apart = desk.recipe.long_term.form == "exchanges" and not shows(desk.material.lane, record.lane)
+    return "other lane" if apart else ""
 
 
 def inner_life(desk: Desk) -> list[Candidate]:
@@ -29,6 +39,7 @@ def inner_life(desk: Desk) -> list[Candidate]:
     entries: list[Candidate] = []
     for thought in desk.material.thoughts:
         over = "expired" if thought.due is not None and thought.due <= now else "used" if thought.used_in else ""
+        over = over or _elsewhere(desk, thought)
         entries.append(desk.entry("inner_life", thought, thought.text, alone=True, reason=over, quota=few))
     return entries
 
@@ -44,7 +55,8 @@ def long_term(desk: Desk) -> list[Candidate]:
         if isinstance(what, StoredTurn):
             entries.append(said_line(desk, "long_term", what, heading=EPISODES, found=found, quota=few))
             continue
-        prefix, heading = "- ", USER_FACTS
+        until = _until(desk, what)
+        prefix, heading = f"- ({until}) " if until else "- ", USER_FACTS
         if isinstance(what, Episode | Summary):
             prefix, heading = f"- ({desk.day(what)}) ", EPISODES
         elif isinstance(what, Memory) and what.subject == "persona":
@@ -70,32 +82,73 @@ def _with_exchanges(desk: Desk) -> list[Candidate]:
     few = Quota("long-term", desk.recipe.limits.long_term)
     exchanges = Exchanges(desk, desk.material.recalled)
     entries: list[Candidate] = []
+    quoting: list[tuple[int, Memory | Episode]] = []
     for found in desk.material.recalled:
         what = found.what
         if isinstance(what, StoredTurn):
             entries.append(exchanges.candidate(found, what))
             continue
+        if _quotes(what):
+            quoting.append((len(entries), what))
         happened = isinstance(what, Episode | Summary)
         of_persona = isinstance(what, Memory) and what.subject == "persona"
+        days = ["" if _dated(desk, what, found.text) else desk.weekday(what), _until(desk, what)]
+        days = [day for day in days if day]
         entries.append(
             desk.entry(
                 "long_term",
                 what,
                 found.text,
-                prefix="- " if _dated(desk, what, found.text) else f"- ({desk.weekday(what)}) ",
+                prefix=f"- ({', '.join(days)}) " if days else "- ",
                 heading=HAPPENED if happened else about_persona if of_persona else ABOUT_USER,
                 alone=not found.excerpt,
                 found=found,
                 quota=few,
             )
         )
+    _told_by_turns(desk, exchanges, entries, quoting)
     return entries
+
+
+def _until(desk: Desk, what: Record) -> str:
+    """Until when a memory held that is shown because the message asks what was."""
+    if not isinstance(what, Memory) or what.valid_to is None or what.valid_to > desk.material.now:
+        return ""
+    profile = desk.material.profile
+    then, today = local(what.valid_to, profile.zone), local(desk.material.now, profile.zone)
+    return f"until {written_day(then, profile.locale, year=then.year != today.year)}"
+
+
+def _told_by_turns(
+    desk: Desk, exchanges: Exchanges, entries: list[Candidate], quoting: Sequence[tuple[int, Memory | Episode]]
+) -> None:
+    """What is nothing but quotes of turns that stand here themselves, with what was said around them, is shown as those."""
+    said = {turn.id: turn.text for turn in desk.material.window}
+    said |= {entry.id: entry.text for entry in entries if entry.kind == "turn" and not entry.reason}
+    for place, record in quoting:
+        holders = [exchanges.holder(quote.turn) for quote in record.quotes]
+        shown = " ".join(" ".join(said.get(holder, "").split()) for holder in dict.fromkeys(holders))
+        if all(words in shown for words in _QUOTE.findall(" ".join(record.text.split()))):
+            entries[place] = entries[place]._replace(key=f"turn:{holders[-1]}")
+
+
+def _quotes(record: Record) -> TypeGuard[Memory | Episode]:
+    """Whether a record is made of quotes; a note that resolves a day says more than they do."""
+    if not record.quotes:
+        return False
+    if isinstance(record, Memory):
+        return record.text.endswith("”") and _QUOTED.match(record.text) is not None
+    return isinstance(record, Episode) and 2 * sum(map(len, _QUOTE.findall(record.text))) > len(record.text)
 
 
 def _dated(desk: Desk, what: Record, text: str) -> bool:
     """Whether a text that begins as a quote does, `Ana (14 March): …`, names its day itself."""
     named = _QUOTED.match(text)
-    return named is not None and desk.weekday(what).split()[1:] == [named["day"], named["month"][:3]]
+    then = desk.here(what)
+    this_year = then.year == local(desk.material.now, desk.material.profile.zone).year
+    if named is None or not this_year:
+        return False
+    return written_day(then, year=False).split()[1:] == [named["day"], named["month"][:3]]
 
 
 def foundation(desk: Desk) -> list[Candidate]:
@@ -143,9 +196,20 @@ def said_line(
     return desk.entry(section, turn, text, prefix=prefix, heading=heading, alone=whole, found=found, quota=quota)
 
 
-def loop_line(desk: Desk, section: SectionId, loop: Loop, *, heading: str = "") -> Candidate:
+def loop_line(desk: Desk, section: SectionId, loop: Loop, *, heading: str = "", reason: str = "") -> Candidate:
     few = Quota("loops", desk.recipe.limits.loops)
-    return desk.entry(section, loop, loop.text, prefix=f"- ({loop.kind}) ", heading=heading, alone=True, quota=few)
+    prefix = f"- ({loop.kind}{_on(desk, loop)}) "
+    return desk.entry(section, loop, loop.text, prefix=prefix, heading=heading, alone=True, reason=reason, quota=few)
+
+
+def _on(desk: Desk, loop: Loop) -> str:
+    """The day on which a loop is due: its text says "tomorrow" as it was said, which is another day when it is shown."""
+    if loop.due is None:
+        return ""
+    profile = desk.material.profile
+    then, today = local(loop.due, profile.zone), local(desk.material.now, profile.zone)
+    said = "was due" if then.date() < today.date() else "due"
+    return f", {said} {written_day(then, profile.locale, year=then.year != today.year)}"
 
 
 def fading_last(desk: Desk) -> Sequence[Loop]:

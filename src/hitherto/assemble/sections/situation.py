@@ -6,29 +6,13 @@ from typing import Final
 
 from hitherto.assemble.candidates import Candidate, Desk
 from hitherto.clock import local
-from hitherto.text.languages import ENGLISH, language
-
-_AS_IN_AMERICA: Final = ("", "us")
-"""Regions of English, if one is named, that write the month first."""
+from hitherto.text.time import written_date
 
 
 def situation(desk: Desk) -> list[Candidate]:
     """All lines as one entry: a context without them is wrong about the present."""
     lines = [line for name in desk.recipe.situation.lines if (line := _LINES[name](desk))]
     return [desk.line("situation", "situation", desk.material.profile.id, "\n".join(lines))] if lines else []
-
-
-def spoken_date(value: datetime, locale: str | None = None) -> str:
-    """Such as `Monday, March 2, 2026`, or as it is written where the user's locale is from; the process's has no say."""
-    code, _, region = (locale or ENGLISH).replace("_", "-").lower().partition("-")
-    table: Mapping[str, str] = language(code).tables.get("situation") or language(ENGLISH).tables["situation"]
-    elsewhere = region not in _AS_IN_AMERICA and "date_elsewhere" in table and code == ENGLISH
-    return table["date_elsewhere" if elsewhere else "date"].format(
-        weekday=table["weekdays"].split()[value.weekday()],
-        month=table["months"].split()[value.month - 1],
-        day=value.day,
-        year=value.year,
-    )
 
 
 def daypart(value: datetime) -> str:
@@ -70,7 +54,7 @@ def _time(desk: Desk) -> str:
 
 
 def _date(desk: Desk) -> str:
-    return f"Current date: {spoken_date(_here(desk), desk.material.profile.locale)}"
+    return f"Current date: {written_date(_here(desk), desk.material.profile.locale)}"
 
 
 def _zone(desk: Desk) -> str:

@@ -42,6 +42,7 @@ def main(args: Sequence[str] | None = None) -> int:
 def _with_help(error: Exception, message: str) -> str:
     """A wrong usage says where the right one is shown."""
     path: object = getattr(getattr(error, "ctx", None), "command_path", None)
+    message = message.replace("Value error, ", "")
     return f"{message} See: {path} --help" if path else message
 
 

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from hitherto.deliver.cli.call import AsJson, At, Data, Options, Tenant, command
+from hitherto.deliver.cli.call import AsJson, At, Data, Options, Set, Tenant, command
 from hitherto.deliver.cli.commands import COMMANDS, GROUPS, Command, CommandGroup, Topic
 
 
@@ -42,6 +42,7 @@ def _options(
     as_json: AsJson = None,
     at: At = None,
     tenant: Tenant = None,
+    set: Set = None,
     version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True),  # noqa: FBT001 -- how Typer declares a flag
 ) -> None:
     if version:
@@ -52,7 +53,7 @@ def _options(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit
-    context.obj = Options(data=data, as_json=as_json, at=at, tenant=tenant)
+    context.obj = Options(data=data, as_json=as_json, at=at, tenant=tenant, set=set)
 
 
 @cache

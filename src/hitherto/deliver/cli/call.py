@@ -44,11 +44,14 @@ class Options:
     as_json: bool | None = None
     at: str | None = None
     tenant: str | None = None
+    set: list[str] | None = None
 
     def over(self, other: "Options") -> "Options":
-        """These, and the other's where these say nothing."""
-        merged = {field.name: getattr(self, field.name) for field in fields(Options)}
-        return Options(**{k: getattr(other, k) if v is None else v for k, v in merged.items()})
+        """These, and the other's where these say nothing; settings of both, these last."""
+        merged: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(Options)}
+        merged = {k: getattr(other, k) if v is None else v for k, v in merged.items()}
+        merged["set"] = [*(other.set or ()), *(self.set or ())]
+        return Options(**merged)
 
 
 Data = Annotated[
@@ -63,7 +66,12 @@ Tenant = Annotated[
     str | None, typer.Option("--tenant", metavar="NAME", help="Whose users these are [default: default].")
 ]
 
-GLOBAL: dict[str, Any] = {"data": Data, "as_json": AsJson, "at": At, "tenant": Tenant}
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting for this run; `hitherto settings` lists them."),
+]
+
+GLOBAL: dict[str, Any] = {"data": Data, "as_json": AsJson, "at": At, "tenant": Tenant, "set": Set}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +82,18 @@ class Call:
 
     @property
     def data(self) -> str:
+        return self.options.data or self.environ.get(DATA_VARIABLE) or DATA
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment, and over it what --set says."""
         import os
 
-        return self.options.data or os.environ.get(DATA_VARIABLE) or DATA
+        if not self.options.set:
+            return dict(os.environ)
+        from hitherto import settings
+
+        return {**os.environ, **settings.given(self.options.set)}
 
     @property
     def tenant(self) -> str:
@@ -110,12 +127,10 @@ class Call:
 
     @property
     def settings(self) -> "Settings":
-        """The library's settings, as the environment says."""
-        import os
-
+        """The library's settings, as the environment and --set say."""
         from hitherto.settings import Settings
 
-        return Settings.of_library(os.environ)
+        return Settings.of_library(self.environ)
 
     def library(self) -> dict[str, Any]:
         """The arguments of `Hitherto` that the environment sets. Commands that learn name their model themselves."""

@@ -61,6 +61,12 @@ COMMANDS: tuple[Command, ...] = (
         run=work.any_call,
         examples=("hitherto call", "hitherto call audit user=ana", "hitherto call loops user=ana persona=nikita"),
     ),
+    Command(
+        name="settings",
+        topic="Start",
+        run=doctor.settings,
+        examples=("hitherto settings", "hitherto search lisbon --user ana --set reranker="),
+    ),
     Command(name="doctor", topic="Start", run=doctor.doctor, calls=("health",), examples=("hitherto doctor",)),
     Command(
         name="record",

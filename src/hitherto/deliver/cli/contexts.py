@@ -185,7 +185,7 @@ def _check(html: Path | None, redact: bool) -> None:  # noqa: FBT001 -- the opti
 def _written(call: Call, context: "Context", file: Path, *, redact: bool) -> None:
     """Writes the context as one page."""
     try:
-        from hitherto.deliver.inspector.pages import standalone
+        from hitherto.deliver.inspector.views import standalone
     except ImportError as error:
         raise MissingExtra(f"a page needs {error.name}; install hitherto[serve]") from error
     file.write_text(standalone(context, redact=redact), "utf-8")

@@ -76,10 +76,10 @@ def import_file(
     zone: Annotated[str, typer.Option(metavar="ZONE", help="The time zone of times that come without one.")] = "UTC",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
 ) -> None:
-    """Record the turns and facts of a file; what is known already changes nothing.
+    """Import turns and facts from a file; what is known already changes nothing.
 
-    The whole file is checked first: of a file with a mistake nothing is recorded, and the error names the line. An import that
-    was broken off goes on when it is run again.
+    The whole file is checked first: if it holds a mistake, nothing is recorded and the error names the line. Run an
+    interrupted import again to continue it.
     """
     from hitherto.deliver import importing
 
@@ -98,14 +98,18 @@ def import_file(
                         _remember(memory, fact)
                 advance(read.passed, read.size)
     left = ", ".join(f"{why} ({number})" for why, number in sorted(checked.skipped.items()))
-    learnt = f" and {facts:,} facts" if facts else ""
+    learnt = f" and {_counted(facts, 'fact')}" if facts else ""
     call.answer(
         {"turns": turns, "facts": facts, "users": len(users), "skipped": dict(checked.skipped), "dry_run": dry_run},
         lambda: (
-            f"{'would import' if dry_run else 'imported'} {turns:,} turns{learnt} of {len(users):,}"
-            f" user{'s' if len(users) != 1 else ''} from {file.name}" + (f"; left out: {left}" if left else "")
+            f"{'would import' if dry_run else 'imported'} {_counted(turns, 'turn')}{learnt} of"
+            f" {_counted(len(users), 'user')} from {file.name}" + (f"; left out: {left}" if left else "")
         ),
     )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _checked(call: Call, source: "importing.Source", format_name: Format) -> tuple[int, int, set[str]]:

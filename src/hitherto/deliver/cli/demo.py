@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hitherto.deliver.cli.call import Call, Recipe
-from hitherto.deliver.cli.work import Model
 from hitherto.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -24,9 +23,20 @@ SHORT = 13
 NOTICE = (
     "“yes” alone says nothing: it is read in the light of Nikita's last question, and recall asks with both.",
     "Three days of silence are bridged by what happened last time and by today so far.",
-    "What is known was learnt from the turns alone, without a model unless --model names one.",
+    "What is known was learnt from the turns alone, {reader}.",
     "Mateo, the running coach, has his own turns. What Ana told him of herself, Nikita knows too.",
 )
+
+
+DemoModel = Annotated[
+    str | None,
+    typer.Option(
+        envvar="HITHERTO_MODEL",
+        metavar="MODEL",
+        help="What learns: a PydanticAI name, http://…/v1#NAME, or `recorded` for a strong model's answers that come along; "
+        "with none, rules do.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +53,7 @@ def demo(
     recipe: Recipe = None,
     brief: Annotated[bool, typer.Option("--brief", help="Leave out the story and the system text.")] = False,
     open_: Annotated[bool, typer.Option("--open", help="Serve the story and open the inspector in a browser.")] = False,
-    model: Model = None,
+    model: DemoModel = None,
     port: Annotated[int, typer.Option(metavar="PORT", min=1, max=65_535, help="Where --open serves.")] = 8080,
 ) -> None:
     """Load a story of ten days and show the context a model would get."""
@@ -75,20 +85,20 @@ def demo(
             }
         )
         return
-    told = () if brief else _story(turns)
+    told = () if brief else _story(turns, model=model)
     call.show(*told, show.figures(built) if brief else show.context(built), *_next(folder, tries))
 
 
 def _opened(folder: Path, *, recipe: str | None, port: int) -> None:
     """Serves the story until it is stopped, and shows it in a browser once it answers."""
     try:
-        from hitherto.deliver.http import serving
+        from hitherto.deliver.http import server
     except ImportError as error:
         raise MissingExtra(f"serving needs {error.name}; install hitherto[serve]") from error
     from hitherto.settings import Settings
 
     given = {"data": str(folder), "port": port, "log_level": "warning"}
-    serving.serve(Settings.model_validate(given | ({"recipe": recipe} if recipe else {})), browse=True)
+    server.serve(Settings.model_validate(given | ({"recipe": recipe} if recipe else {})), browse=True)
 
 
 def _answered(turns: "Sequence[StoredTurn]") -> dict[str, str]:
@@ -117,7 +127,14 @@ def suggestions(folder: Path, given: Mapping[str, str], *, recipe: str | None) -
     ]
 
 
-def _story(turns: "Sequence[StoredTurn]") -> "Iterator[RenderableType]":
+def _learnt_by(model: str | None) -> str:
+    """What the screen says of who learnt."""
+    if model is None:
+        return "by rules; --model recorded shows what a strong model's recorded answers make of them"
+    return "by a strong model's recorded answers" if model == "recorded" else f"by {model}"
+
+
+def _story(turns: "Sequence[StoredTurn]", *, model: str | None) -> "Iterator[RenderableType]":
     from rich.rule import Rule
     from rich.table import Table
     from rich.text import Text
@@ -138,7 +155,7 @@ def _story(turns: "Sequence[StoredTurn]") -> "Iterator[RenderableType]":
     yield Text()
     notes = Table.grid(padding=(0, 1))
     for line in NOTICE:
-        notes.add_row(Text("•", style="cyan"), line)
+        notes.add_row(Text("•", style="cyan"), line.format(reader=_learnt_by(model)))
     yield notes
     yield Text()
 

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from hitherto.deliver.cli.call import Call
-from hitherto.deliver.plain import size
+from hitherto.deliver.plain import counted, size
 from hitherto.errors import HithertoError, StoreReadOnly
+from hitherto.types import Json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,6 +32,10 @@ INSTANT = 0.000_02
 """A flush of a written page in fewer seconds than this has not reached a disk."""
 REDIS_SECONDS = 5.0
 """A look that somebody waits for may take longer than the work's own calls."""
+LOOKED_AT = 1_000
+"""How many users' work is looked at."""
+PATIENCE = timedelta(minutes=2)
+"""So long work may be due before somebody should have done it."""
 LOW_SPACE = 512 * 1024 * 1024
 TOKENS_OF_SAMPLE = 5
 SAMPLE = "What did we promise?"
@@ -40,6 +46,17 @@ EXTRAS = {
     "serve": ("fastapi", "the HTTP service"),
     "mcp": ("mcp", "the MCP server"),
     "redis": ("redis", "wake-ups between processes"),
+    "encryption": ("cryptography", "memories encrypted at rest"),
+    "otel": ("opentelemetry", "traces and metrics"),
+    "aiogram": ("aiogram", "Telegram bots with aiogram"),
+    "telegram": ("telegram", "Telegram bots with python-telegram-bot"),
+    "crewai": ("crewai", "CrewAI"),
+    "google-adk": ("google.adk", "Google's Agent Development Kit"),
+    "langgraph": ("langgraph", "LangGraph"),
+    "livekit": ("livekit.agents", "LiveKit Agents"),
+    "llama-index": ("llama_index.core", "LlamaIndex"),
+    "openai-agents": ("agents", "the OpenAI Agents SDK"),
+    "pipecat": ("pipecat", "Pipecat"),
 }
 
 
@@ -50,16 +67,62 @@ class Check:
     name: str
     verdict: Verdict
     detail: str
+    next: str = ""
+    """What to do about it, or with it."""
+
+
+def settings(call: Call) -> None:
+    """List every setting: its value here, where it comes from, and what it means.
+
+    The same names hold for the library's arguments, variables (HITHERTO_NAME) and --set NAME=VALUE on any command.
+    """
+    from pydantic import SecretStr
+
+    from hitherto import store
+    from hitherto.deliver.cli import tables
+    from hitherto.settings import LIBRARY, Settings, given, variable
+
+    found, told = Settings.read(call.environ), given(call.options.set or ())
+    rows: list[dict[str, Json]] = []
+    for name, field in Settings.model_fields.items():
+        value = getattr(found, name)
+        shown: Json = "(secret)" if isinstance(value, SecretStr) else value
+        if name == "data":
+            shown = store.shown(found.data)
+        origin = (
+            "--set" if variable(name) in told else variable(name) if call.environ.get(variable(name)) else "default"
+        )
+        rows.append(
+            {
+                "name": name,
+                "value": shown,
+                "from": origin,
+                "of": "library" if name in (*LIBRARY, "master_key", "master_key_file", "redis", "data") else "service",
+                "meaning": field.description,
+            }
+        )
+    entries = [
+        tables.ListedEntry(
+            title=f"{row['name']} = {'' if row['value'] is None else row['value']}",
+            facts=(str(row["of"]), "" if row["from"] == "default" else f"from {row['from']}"),
+            id="",
+            note=str(row["meaning"]),
+        )
+        for row in rows
+    ]
+    call.answer(rows, lambda: tables.entries(entries, empty=""))
 
 
 def doctor(call: Call) -> None:
-    """Check store, folder, disk, tokenizer and parts; say what is degraded."""
-    checks = list(examine(call))
+    """Check the memory and its parts; say what is degraded and what to do next."""
+    from hitherto import store
+
+    checks, place = list(examine(call)), store.shown(call.data)
     worst: Verdict = "ok"
     for verdict in ("degraded", "failed"):
         if any(check.verdict == verdict for check in checks):
             worst = verdict
-    call.answer({"data": call.data, "verdict": worst, "checks": checks}, lambda: _table(call.data, worst, checks))
+    call.answer({"data": place, "verdict": worst, "checks": checks}, lambda: _table(place, worst, checks))
     if worst == "failed":
         raise typer.Exit(1)
 
@@ -73,14 +136,20 @@ def examine(call: Call) -> Iterator[Check]:
         yield from _folder(Path(call.data))
     yield from _store(call)
     yield from _redis(call)
-    yield _tokenizer()
-    yield _embedder()
-    yield from _parts()
+    yield _tokenizer(call)
+    yield _embedder(call)
+    yield from _settings(call)
+    yield from _parts(call)
 
 
 def _folder(folder: Path) -> Iterator[Check]:
     if not folder.is_dir():
-        yield Check(name="folder", verdict="degraded", detail=f"{folder} is not there yet; recording a turn makes it")
+        yield Check(
+            name="folder",
+            verdict="degraded",
+            detail=f"{folder} is not there yet; recording a turn makes it",
+            next='hitherto demo, or: hitherto record "I start at Acme on Monday!" --user ana',
+        )
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -90,7 +159,8 @@ def _folder(folder: Path) -> Iterator[Check]:
         yield Check(
             name="folder",
             verdict="degraded",
-            detail=f"other accounts may open {folder} (mode {mode:o}); close it with: chmod 700 {folder}",
+            detail=f"other accounts may open {folder} (mode {mode:o})",
+            next=f"chmod 700 {folder}",
         )
     else:
         yield Check(name="folder", verdict="ok", detail=f"{folder}, mode {mode:o}")
@@ -132,6 +202,7 @@ def _store(call: Call) -> Iterator[Check]:
         with call.memory() as memory:
             health = memory.health()
             unreadable = _unreadable(memory)
+            waiting = 0 if unreadable else _waiting(memory)
     except StoreReadOnly as error:
         yield Check(name="store", verdict="failed", detail=str(error))
         return
@@ -139,7 +210,16 @@ def _store(call: Call) -> Iterator[Check]:
         yield Check(name="store", verdict="failed", detail=f"{type(error).__name__}: {error}")
         return
     yield Check(name="store", verdict="ok", detail=f"{health.backend} {health.version}, schema {health.schema}")
-    yield Check(name="size", verdict="ok", detail=f"{health.users:,} users, {size(health.bytes)}")
+    place = store.shown(call.data)
+    yield Check(name="size", verdict="ok", detail=f"{counted(health.users, 'user')}, {size(health.bytes)}")
+    yield Check(
+        name="work",
+        verdict="degraded" if waiting else "ok",
+        detail=f"overdue for {counted(waiting, 'user')}: no worker is running"
+        if waiting
+        else "all that is due is done",
+        next=f"hitherto work --data {place} (or once: hitherto settle --data {place})" if waiting else "",
+    )
     for problem in (*health.problems, *unreadable):
         yield Check(name="store", verdict="failed", detail=problem)
 
@@ -151,6 +231,12 @@ def _unreadable(memory: "Hitherto") -> tuple[str, ...]:
     except HithertoError as error:
         return (f"{type(error).__name__}: {error}",)
     return ()
+
+
+def _waiting(memory: "Hitherto") -> int:
+    """How many of the first users have work that is due and nobody does."""
+    late = datetime.now(UTC) - PATIENCE
+    return len(memory.run(memory.engine.catalog.due(now=late, limit=LOOKED_AT)))
 
 
 def _redis(call: Call) -> Iterator[Check]:
@@ -176,41 +262,81 @@ def _redis(call: Call) -> Iterator[Check]:
     yield Check(name="redis", verdict="degraded" if problem else "ok", detail=problem or "answers")
 
 
-def _tokenizer() -> Check:
-    from hitherto.tokens import tokenizer
+def _tokenizer(call: Call) -> Check:
+    from hitherto.tokens import families, tokenizer
 
-    counter = tokenizer("o200k")
-    counted = counter.count(SAMPLE)
-    exact = counted == TOKENS_OF_SAMPLE
-    detail = (
-        f"{counter.family}, exact and offline"
-        if exact
-        else f"{counter.family} counts {counted}, not {TOKENS_OF_SAMPLE}"
-    )
-    return Check(name="tokenizer", verdict="ok" if exact else "failed", detail=detail)
+    try:
+        counter = tokenizer(call.settings.tokenizer)
+    except HithertoError as error:
+        return Check(name="tokenizer", verdict="failed", detail=str(error), next="hitherto settings")
+    if counter.warning:
+        return Check(
+            name="tokenizer", verdict="degraded", detail=counter.warning, next=f"use one of {', '.join(families())}"
+        )
+    found = tokenizer("o200k").count(SAMPLE)
+    if found != TOKENS_OF_SAMPLE:
+        return Check(name="tokenizer", verdict="failed", detail=f"o200k counts {found}, not {TOKENS_OF_SAMPLE}")
+    how = "exact and offline" if counter.exact else "an upper estimate, because its vocabulary is not published"
+    return Check(name="tokenizer", verdict="ok", detail=f"{counter.family}, {how}")
 
 
-def _embedder() -> Check:
-    """The default embedder must know words: a table that gives nothing would leave recall to full text alone."""
+def _embedder(call: Call) -> Check:
+    """The embedder must know words: a table that gives nothing would leave recall to full text alone."""
     from hitherto.recall.embed import open_embedder
 
-    embedder = open_embedder(None)
-    known = bool(embedder.embed([SAMPLE]).any())
+    try:
+        embedder = open_embedder(call.settings.embedder)
+        known = bool(embedder.embed([SAMPLE]).any())
+    except HithertoError as error:
+        return Check(name="embedder", verdict="failed", detail=str(error), next="hitherto settings")
     words = f"{embedder.name}, {embedder.dimension} dimensions, version {embedder.version[:12]}"
     detail = words if known else f"{words} knows no word: recall finds words, not meanings"
     return Check(name="embedder", verdict="ok" if known else "degraded", detail=detail)
 
 
-def _parts() -> Iterator[Check]:
-    yield Check(
-        name="model",
-        verdict="degraded",
-        detail="none is configured: rules extract and summarise, recall of the turns themselves carries the load",
-    )
-    missing = [f"{extra} ({what})" for extra, (module, what) in EXTRAS.items() if find_spec(module) is None]
-    installed = [extra for extra, (module, _) in EXTRAS.items() if find_spec(module) is not None]
+def _settings(call: Call) -> Iterator[Check]:
+    """Variables that were meant to set something and set nothing."""
+    from hitherto.settings import mistaken
+
+    for wrong in mistaken(call.environ):
+        yield Check(name="settings", verdict="degraded", detail=wrong, next="hitherto settings")
+
+
+def _parts(call: Call) -> Iterator[Check]:
+    yield _reader(call)
+    missing = [f"{extra} ({what})" for extra, (module, what) in EXTRAS.items() if not _installed(module)]
+    installed = [extra for extra, (module, _) in EXTRAS.items() if _installed(module)]
     words = f"installed: {', '.join(installed) or 'none'}"
     yield Check(name="extras", verdict="ok", detail=f"{words}; not installed: {', '.join(missing) or 'none'}")
+
+
+def _installed(module: str) -> bool:
+    """Whether a module is there, asked of its package first: a namespace such as `google` may be missing as a whole."""
+    package, _, inner = module.partition(".")
+    return find_spec(package) is not None and (not inner or find_spec(module) is not None)
+
+
+def _reader(call: Call) -> Check:
+    """What learns from conversations."""
+    from hitherto.learn.steps import open_reader
+
+    model, reader = call.settings.model, call.settings.reader
+    if reader is not None:
+        try:
+            return Check(name="reader", verdict="ok", detail=f"{reader}, method {open_reader(reader).method}")
+        except HithertoError as error:
+            return Check(name="reader", verdict="failed", detail=str(error), next="hitherto settings")
+    if model is None:
+        return Check(
+            name="model",
+            verdict="degraded",
+            detail="none is configured: rules learn, and their notes are quotes",
+            next="to learn with a model, install hitherto[pydantic-ai] and set HITHERTO_MODEL, such as openai:gpt-4.1-mini",
+        )
+    if find_spec("pydantic_ai") is None:
+        install = "pip install 'hitherto[pydantic-ai]'"
+        return Check(name="model", verdict="failed", detail=f"{model} needs an extra that is missing", next=install)
+    return Check(name="model", verdict="ok", detail=f"{model}; it is asked when there is something to read")
 
 
 def _table(data: str, worst: Verdict, checks: list[Check]) -> "RenderableType":
@@ -226,9 +352,11 @@ def _table(data: str, worst: Verdict, checks: list[Check]) -> "RenderableType":
     for check in checks:
         words, style = marks[check.verdict]
         rows.add_row(check.name, Text(words, style=style), Text(check.detail))
+        if check.next:
+            rows.add_row("", "", Text(f"→ {check.next}", style="cyan"))
     sentence = {
         "ok": f"{data} is well.",
-        "degraded": f"{data} works; what is marked DEGRADED could be better.",
-        "failed": f"{data} needs attention: see FAILED.",
+        "degraded": f"{data} works. What is marked DEGRADED could be better; the arrows say how.",
+        "failed": f"{data} needs attention: start with what is marked FAILED.",
     }[worst]
     return Group(rows, Text(), Text(sentence, style=marks[worst][1]))

@@ -13,7 +13,7 @@ from hitherto.errors import InvalidInput
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from hitherto.evaluate.conversations import Conversation
+    from hitherto.evaluate.engine_run import Conversation
     from hitherto.evaluate.report import QuestionGroup, Report
 
 
@@ -31,7 +31,8 @@ def evaluate(
     recipe: Recipe = None,
     settle: Annotated[bool, typer.Option(help="Do the work after the turns before asking.")] = True,
     conversations: Annotated[
-        int | None, typer.Option("--first", metavar="COUNT", min=1, help="Only so many conversations of each file.")
+        int | None,
+        typer.Option("--first", metavar="COUNT", min=1, help="Only the first COUNT conversations of each file."),
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the JSON goes; the plot stands beside it.")
@@ -45,7 +46,7 @@ def evaluate(
 
     from hitherto import evaluate as evaluating
     from hitherto.deliver import plain
-    from hitherto.evaluate.plot import svg
+    from hitherto.evaluate.report import svg
 
     reports: list[Report] = []
     for file in files:

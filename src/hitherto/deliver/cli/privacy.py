@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hitherto.deliver.cli.call import Call, Fields, Limit, User, field_values, moment
+from hitherto.deliver.plain import counted as number_of
 from hitherto.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ def forget(
         "speaker": speaker,
         "everything": everything,
     }
+    if not any(named.values()):
+        raise InvalidInput(
+            "say what to forget: --turn, --memory, --entity, --lane, --persona, --before, a source (--origin, --conversation,"
+            " --speaker) or --everything"
+        )
     with call.memory() as engine:
         counted = engine.forget(user=user, dry_run=True, **named)
         if dry_run:
@@ -67,12 +73,17 @@ def forget(
 def scrub(call: Call) -> None:
     """Rewrite what may still hold bytes of something forgotten (PostgreSQL).
 
-    Tables are locked one after the other while they are rewritten, and each needs room for its copy.
+    Tables are locked one after the other while they are rewritten, and each needs room for its copy. Where something could
+    not be reached, such as the write-ahead log for an owner who is no superuser, it is named (`left` in
+    `--json`) and the command exits with 1.
     """
     with call.memory() as memory, call.progress("scrubbing") as advance:
         scrubbed = memory.scrub(progress=advance)
-    done = f"rewrote {scrubbed.files:,} files or tables in {scrubbed.seconds:.1f} s"
+    rewritten = number_of(scrubbed.files, "table" if "://" in call.data else "file")
+    done = f"rewrote {rewritten} in {scrubbed.seconds:.1f} s"
     call.answer(scrubbed, lambda: "\n".join([done, *(f"left: {each}" for each in scrubbed.left)]))
+    if scrubbed.left:
+        raise typer.Exit(1)
 
 
 def rekey(
@@ -100,7 +111,7 @@ def rekey(
 
 
 def retain(call: Call, *, user: Whose = None, dry_run: DryRun = False) -> None:
-    """Remove what is over its time, as `hitherto retention` says."""
+    """Remove what has outlived its retention (see `hitherto retention`)."""
     with call.memory() as memory:
         done = memory.retain(user=user, dry_run=dry_run)
     verb = "would remove" if dry_run else "removed"
@@ -120,7 +131,7 @@ def retention(call: Call, *, fields: Fields = None, user: Whose = None) -> None:
 
 
 def held_back(call: Call, *, user: User) -> None:
-    """List the memories that are held back until a person has looked at them."""
+    """List the memories that are held back for review."""
     from hitherto.deliver.cli import tables
 
     with call.memory() as memory:
@@ -129,7 +140,7 @@ def held_back(call: Call, *, user: User) -> None:
 
 
 def approve(call: Call, *, id: Held, user: User) -> None:
-    """Use a memory that was held back."""
+    """Release a memory that was held back."""
     with call.memory() as memory:
         reviewed = memory.review(id, user=user, approve=True)
     call.answer(reviewed, lambda: f"approved {reviewed.id}")

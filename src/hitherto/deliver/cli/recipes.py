@@ -8,7 +8,7 @@ import typer
 from hitherto.deliver.cli.call import Call
 
 if TYPE_CHECKING:
-    from hitherto.recipes.model import Recipe
+    from hitherto.recipes.recipe import Recipe
 
 
 def listed(call: Call) -> None:
@@ -37,10 +37,10 @@ def shown(
 ) -> None:
     """Show a recipe whole, with what it inherits."""
     from hitherto.deliver.cli import tables
-    from hitherto.recipes import book as recipes
+    from hitherto.recipes import book
 
     saved = [one for one in _nameable(call) if one.name == recipe]
-    found = saved[0] if saved else recipes.load(recipe)
+    found = saved[0] if saved else book.load(recipe)
     call.answer(found.model_dump(mode="json"), lambda: tables.recipe(found))
 
 
@@ -53,9 +53,9 @@ def checked(
 
     An error names the field and the nearest right one.
     """
-    from hitherto.recipes import book as recipes
+    from hitherto.recipes import book
 
-    found = recipes.load(file)
+    found = book.load(file)
     call.answer(
         {"name": found.name, "valid": True, "hash": found.hash},
         lambda: f"{file.name}: recipe {found.name!r} is valid, {found.total.target:,} to {found.total.cap:,} tokens",
@@ -67,23 +67,23 @@ def saved(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recipe in TOML.", exists=True, dir_okay=False)],
 ) -> None:
-    """Save a recipe of your own in the memory, to be named like any other.
+    """Save a recipe of your own in the memory, to use it by name like any other.
 
     A name that was saved before gets a new version.
     """
-    from hitherto.recipes import book as recipes
+    from hitherto.recipes import book
 
     with call.memory(create=True) as memory:
-        kept = memory.define_recipe(recipes.load(file))
+        kept = memory.define_recipe(book.load(file))
     call.answer({"name": kept.name, "hash": kept.hash}, lambda: f"recipe {kept.name!r} is saved")
 
 
 def _nameable(call: Call) -> "list[Recipe]":
     """What comes with Hitherto and, where there is a memory, what was saved in it."""
     from hitherto import store
-    from hitherto.recipes import book as recipes
+    from hitherto.recipes import book
 
     if not store.exists(call.data):
-        return [recipes.load(name) for name in recipes.names()]
+        return [book.load(name) for name in book.names()]
     with call.memory() as memory:
         return memory.recipes()

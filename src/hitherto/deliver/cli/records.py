@@ -42,7 +42,7 @@ def add(
 ) -> None:
     """Write any record by hand.
 
-    One whose key exists already becomes its new version.
+    If its key exists already, it becomes the new version.
     """
     given = field_values(fields)
     own_id = given.pop("id", None)
@@ -118,7 +118,7 @@ def loops(
     limit: Limit = 50,
     explain: Explain = False,
 ) -> None:
-    """List what is left open: promises, questions, topics …"""
+    """List what is still open: promises, questions, topics …"""
     from hitherto.deliver.cli import tables
 
     with call.memory() as memory:
@@ -127,7 +127,7 @@ def loops(
 
 
 def thoughts(call: Call, *, user: User, persona: Persona = None, limit: Limit = 50) -> None:
-    """List a persona's thoughts, used and expired ones too."""
+    """List a persona's thoughts, including used and expired ones."""
     from hitherto.deliver.cli import tables
 
     with call.memory() as memory:

@@ -1,6 +1,5 @@
 """Commands that let others in: serve over HTTP, serve MCP on standard input and output, keys to the service."""
 
-import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,7 +20,7 @@ def serve(
     port: Annotated[int | None, typer.Option(metavar="PORT", min=0, max=65_535, help="[default: 8080]")] = None,
     workers: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="Processes [default: 1].")] = None,
     recipe: Annotated[str | None, typer.Option("--recipe", "-r", metavar="NAME", help="The usual recipe.")] = None,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model that extracts and summarises.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model that learns and summarises.")] = None,
     upstream: Annotated[
         str | None, typer.Option(metavar="URL", help="The OpenAI-compatible server for chat requests.")
     ] = None,
@@ -29,10 +28,10 @@ def serve(
     """Serve the memory over HTTP.
 
     On loopback, with no key yet, a key for this run is printed; elsewhere a service without keys does not start.
-    Everything else that can be set is a variable HITHERTO_…, listed in docs/deploy.md.
+    Everything else is set with --set NAME=VALUE or a variable HITHERTO_NAME: `hitherto settings` lists both.
     """
     try:
-        from hitherto.deliver.http import serving
+        from hitherto.deliver.http import server
     except ImportError as error:
         raise MissingExtra(f"serving needs {error.name}; install hitherto[serve]") from error
     from hitherto.settings import Settings
@@ -48,8 +47,8 @@ def serve(
         "model": model,
         "upstream": upstream,
     }
-    settings = Settings.read(os.environ)
-    serving.serve(settings.model_copy(update={name: value for name, value in given.items() if value is not None}))
+    settings = Settings.read(call.environ)
+    server.serve(settings.model_copy(update={name: value for name, value in given.items() if value is not None}))
 
 
 def mcp(
@@ -137,7 +136,7 @@ def create(
 
 
 def listed(call: Call) -> None:
-    """List the keys of all tenants, revoked ones too."""
+    """List the keys of all tenants, including revoked ones."""
     from hitherto.deliver.cli import tables
 
     with call.memory() as memory:

@@ -14,8 +14,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from hitherto.deliver.blocks import blocks_of, is_marker
 from hitherto.deliver.cli import tables
-from hitherto.deliver.stretches import is_marker, stretches
 from hitherto.types import Context, Item, Json, SectionUse
 
 if TYPE_CHECKING:
@@ -96,11 +96,11 @@ def headline(built: Context) -> RenderableType:
 def system(built: Context) -> Iterator[RenderableType]:
     """The system text as it is, each section behind a stripe of its own colour."""
     yield _title("System text")
-    for stretch in stretches(built.system):
-        colour = _COLOURS.get(stretch.section, _PLAIN)
+    for block in blocks_of(built.system):
+        colour = _COLOURS.get(block.section, _PLAIN)
         words = Text()
-        for number, line in enumerate(stretch.text.strip("\n").split("\n")):
-            named = is_marker(line) or (number == 0 and stretch.section in ("boundaries", "style"))
+        for number, line in enumerate(block.text.strip("\n").split("\n")):
+            named = is_marker(line) or (number == 0 and block.section in ("boundaries", "style"))
             words.append(line if number == 0 else f"\n{line}", style=f"bold {colour}" if named else "")
         yield Striped(words, stripe="▌", style=colour)
         yield Text()

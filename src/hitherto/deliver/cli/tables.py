@@ -31,7 +31,7 @@ from hitherto.types import (
 if TYPE_CHECKING:
     from hitherto.assemble.replay import Trial
     from hitherto.deliver.apikeys import ApiKey
-    from hitherto.recipes.model import Recipe
+    from hitherto.recipes.recipe import Recipe
     from hitherto.store.protocol import StoredSnapshot
 
 
@@ -144,7 +144,7 @@ def memories(found: Sequence[Memory], *, explain: bool = False) -> RenderableTyp
 
 
 def episodes(found: Sequence[Episode]) -> RenderableType:
-    rows = [ListedEntry(title=e.outcome, facts=(when(e.at), e.tone), id=e.id, text=e.text) for e in found]
+    rows = [ListedEntry(title=e.outcome or "", facts=(when(e.at), e.tone), id=e.id, text=e.text) for e in found]
     return entries(rows, empty="no episodes")
 
 

@@ -8,6 +8,7 @@ import typer
 
 from hitherto import private
 from hitherto.deliver.cli.call import Call, User
+from hitherto.deliver.plain import counted
 from hitherto.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 HEADER_AND_FOOTER = 2
 """Lines of an export that are no entries."""
+NOTES = 10
+"""How many users that only the target has are named on a screen."""
 
 
 def export(
@@ -54,7 +57,7 @@ def load(
         str | None, typer.Option("--user", "-u", metavar="USER", help="Load it for this user instead of its own.")
     ] = None,
 ) -> None:
-    """Read an export back; what is there already stays as it is."""
+    """Load an export; what is there already stays as it is."""
     with call.memory(create=True) as memory, call.progress("loading"):
         entries = memory.load(file, user=user)
     call.answer({"entries": entries}, lambda: f"loaded {entries:,} entries from {file.name}")
@@ -69,7 +72,7 @@ def backup(
     """
     with call.memory() as memory, call.progress("backing up") as advance:
         users = memory.backup(target, progress=advance)
-    call.answer({"target": target, "users": users}, lambda: f"backed up {users:,} users to {target}")
+    call.answer({"target": target, "users": users}, lambda: f"backed up {counted(users, 'user')} to {target}")
 
 
 def restore(
@@ -87,7 +90,7 @@ def restore(
         ),
     ] = None,
 ) -> None:
-    """Bring a backup back into an empty place, less what was forgotten since."""
+    """Restore a backup into an empty place, without what was forgotten since."""
     from hitherto import store
     from hitherto.privacy.ledger import NAME as LEDGER
     from hitherto.sync import Hitherto
@@ -126,7 +129,10 @@ def _forget_again(call: Call, target: str, ledger: Path | None) -> int:
 def _restored(call: Call, target: str, *, users: int, again: int) -> None:
     call.answer(
         {"target": target, "users": users, "forgotten_again": again},
-        lambda: f"restored {users:,} users to {target}" + (f", forgot again of {again:,}" if again else ""),
+        lambda: (
+            f"restored {counted(users, 'user')} to {target}"
+            + (f"; what was forgotten since is forgotten again for {counted(again, 'user')}" if again else "")
+        ),
     )
 
 
@@ -147,13 +153,17 @@ def copy(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A folder or a database.")],
     target: Annotated[str, typer.Argument(metavar="TARGET", help="Another one; it may hold an earlier copy.")],
     plain: Annotated[
-        Side | None, typer.Option("--plain", help="With a master key: the one of the two that is not encrypted.")
+        Side | None,
+        typer.Option(
+            "--plain", metavar="SIDE", help="With a master key: which is not encrypted, the source or the target."
+        ),
     ] = None,
 ) -> None:
     """Copy all users and documents into another store, and verify that both agree.
 
     Safe while the source is in use. Run it again to continue one that was interrupted, or to catch up with what was written
-    since. With `--plain source` and a master key the copy is encrypted, with `--plain target` it no longer is.
+    since. Users that only the target has stay there and are noted; one whose memory there is another one is refused before
+    anything is written. With `--plain source` and a master key the copy is encrypted, with `--plain target` it no longer is.
     """
     import asyncio
 
@@ -186,9 +196,16 @@ def copy(
     done = asyncio.run(run())
     if done.problems:
         raise Conflict("\n".join(("the copy does not agree with its source:", *done.problems)))
+    verdict = (
+        f"copied {done.entries:,} {'entry' if done.entries == 1 else 'entries'} of {counted(done.users, 'user')} and"
+        f" {counted(done.documents, 'document')}; both agree"
+    )
+    notes = [f"note: {note}" for note in done.notes[:NOTES]]
+    if len(done.notes) > NOTES:
+        notes.append(f"note: and {len(done.notes) - NOTES:,} more (--json names all)")
     call.answer(
-        {"users": done.users, "entries": done.entries, "documents": done.documents},
-        lambda: f"copied {done.entries:,} entries of {done.users:,} users and {done.documents:,} documents; both agree",
+        {"users": done.users, "entries": done.entries, "documents": done.documents, "notes": done.notes},
+        lambda: "\n".join((verdict, *notes)),
     )
 
 
@@ -226,17 +243,19 @@ def schema(
     sharded: Annotated[
         bool, typer.Option("--sharded", help="For a cluster that Citus shards by user, instead of one server.")
     ] = False,
-    shards: Annotated[int, typer.Option(min=1, help="How many pieces the users are spread over.")] = 128,
+    shards: Annotated[int, typer.Option(metavar="N", min=1, help="How many pieces the users are spread over.")] = 128,
     rename_from: Annotated[
         Literal["recollect"] | None,
-        typer.Option("--rename-from", help="Rename the schema of a database that version 0.1.0 made."),
+        typer.Option(
+            "--rename-from", metavar="NAME", help="Rename the schema of a database that version 0.1.0 made (recollect)."
+        ),
     ] = None,
 ) -> None:
     """Print the statements that prepare a PostgreSQL database.
 
     One server needs none of it: the store prepares its database itself when it may.
     """
-    from hitherto.store.postgres import sharding
+    from hitherto.store.postgres import shards as sharding
 
     text = sharding.renaming(rename_from) if rename_from else sharding.schema(shards=shards if sharded else None)
     if call.json:

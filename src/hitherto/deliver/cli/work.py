@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 import typer
 
 from hitherto.deliver.cli.call import Call, Fields, Persona, User, field_values, moment
-from hitherto.errors import InvalidInput, NotFound
+from hitherto.errors import InvalidInput, NotFound, near
 
 if TYPE_CHECKING:
     import asyncio
 
     from rich.console import RenderableType
 
-    from hitherto.learn.auditing import Audit
     from hitherto.learn.cost import Spent
-    from hitherto.work.progress import SessionState
-    from hitherto.work.status import Status
+    from hitherto.learn.quality import Audit
+    from hitherto.work.overview import SessionState, Status
     from hitherto.work.worker import Settled
 
 OneUser = Annotated[
@@ -31,14 +30,14 @@ Model = Annotated[
     typer.Option(
         envvar="HITHERTO_MODEL",
         metavar="MODEL",
-        help="What extracts and summarises: a PydanticAI name, or http://…/v1#NAME; with none, rules do.",
+        help="The model that learns: a PydanticAI name, or http://…/v1#NAME; without one, rules do.",
     ),
 ]
 
 
 def settle(call: Call, *, user: OneUser = None, model: Model = None) -> None:
     """Run all work that is due now, for one user or for all."""
-    with call.memory(model=model) as memory:
+    with call.memory(model=model or call.settings.model) as memory:
         if user is not None and user not in memory.users():
             raise NotFound(f"there is no user {user!r} here")
         settled = memory.run(memory.engine.settle(user=user))
@@ -56,13 +55,14 @@ def run(
     ] = 3_600.0,
     model: Model = None,
 ) -> None:
-    """Work until stopped (Ctrl-C or SIGTERM): what is due, as soon as it is."""
+    """Do the work as it falls due, until stopped (Ctrl-C or SIGTERM)."""
     import asyncio
 
+    from hitherto import store
     from hitherto.deliver import heap
 
     heap.lean()
-    with call.memory(model=model, redis=call.settings.found_redis()) as memory:
+    with call.memory(model=model or call.settings.model, redis=call.settings.found_redis()) as memory:
         stop = asyncio.Event()
 
         def end(_signal: int, _frame: FrameType | None) -> None:
@@ -74,7 +74,7 @@ def run(
             await worker.run(stop=stop, idle=idle, sweep_every=sweep)
 
         before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-        typer.echo(f"working on {call.data}; Ctrl-C stops", err=True)
+        typer.echo(f"working on {store.shown(call.data)}; Ctrl-C stops", err=True)
         try:
             memory.run(work())
         finally:
@@ -108,21 +108,21 @@ def retry(
     user: User,
     step: Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this one.")] = None,
 ) -> None:
-    """Make steps that were given up due again."""
+    """Retry steps that were given up."""
     with call.memory() as memory:
         steps = memory.run(memory.engine.retry(user=user, step=step))
     call.answer({"steps": steps}, lambda: f"{steps} steps are due again")
 
 
 def progress(call: Call, *, user: User, persona: Persona = None) -> None:
-    """Show how far the conversation with a persona has come, and the upkeep of it."""
+    """Show how far the conversation with a persona has come, and its upkeep."""
     with call.memory() as memory:
         found = memory.run(memory.engine.progress(user=user, persona=persona))
     call.answer(found, lambda: _progress(found))
 
 
 def audit(call: Call, *, user: User) -> None:
-    """Print what share of a memory is doubled, unsupported, stale or secret."""
+    """Measure how much of a memory is duplicated, unsupported, stale or secret."""
     with call.memory() as memory:
         found = memory.run(memory.engine.audit(user=user))
     call.answer(found, lambda: _audit(found))
@@ -136,7 +136,7 @@ def seed(
     ],
     user: User,
 ) -> None:
-    """Take in a profile that is known beforehand.
+    """Load what you know about a user before the first message.
 
     A line may be said ("I live in Austin"), told ("Lives in Austin") or filled in ("home: Austin"). What is known already, or
     what the user has said otherwise, is left out; the same file again changes nothing.
@@ -156,7 +156,7 @@ def merge(
         list[str], typer.Argument(metavar="ENTITY ENTITY...", help="References or ids; the first is kept.")
     ],
 ) -> None:
-    """Make entities one: everything that names the others names the first from now on."""
+    """Merge entities into the first: whatever names the others names it from now on."""
     from hitherto.deliver.cli import tables
 
     with call.memory() as memory:
@@ -177,7 +177,7 @@ def split(
         ),
     ] = None,
 ) -> None:
-    """Make a name of an entity somebody of their own."""
+    """Split a name off an entity: it belongs to somebody else."""
     from hitherto.deliver.cli import tables
 
     with call.memory() as opened:
@@ -193,7 +193,7 @@ def reindex(
         str | None, typer.Option(metavar="NAME", help="static (the default), or onnx:NAME with the extra.")
     ] = None,
 ) -> None:
-    """Write the vectors that are missing; stopped and started again, it goes on."""
+    """Write missing vectors; run it again to continue after an interruption."""
     with call.memory(embedder=embedder) as memory, call.progress("embedding") as advance:
         found = memory.run(memory.engine.reindex(user=user, progress=advance))
     call.answer(
@@ -329,7 +329,7 @@ def any_call(
         call.answer(summaries, lambda: "\n".join(f"{key:<15}{text}" for key, text in summaries.items()))
         return
     if name not in known:
-        raise InvalidInput(f"there is no call {name!r}; there are {', '.join(known)}")
+        raise InvalidInput(f"there is no call {name!r}{near(name, known)}; there are {', '.join(known)}")
     arguments = _arguments(known[name].method, field_values(fields))
     positional = [arguments.pop(p.name) for p in known[name].parameters if _leads(p, arguments)]
     with call.memory(create=True) as memory:

@@ -6,50 +6,32 @@ A request meets, in this order: its id, log line and metrics; its address; the g
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.responses import HTMLResponse
 from starlette.types import ASGIApp
 
-from hitherto import Hitherto, __version__
+from hitherto import __version__
 from hitherto.clock import Clock, system_clock
 from hitherto.deliver import inspector
 from hitherto.deliver.apikeys import Keys
-from hitherto.deliver.http import description, failures
-from hitherto.deliver.http.bodies import Bodies
+from hitherto.deliver.http import description, problems
 from hitherto.deliver.http.gate import Buckets, Doorman, Gate
+from hitherto.deliver.http.limits import Bodies, Pressure
 from hitherto.deliver.http.models import Strict
-from hitherto.deliver.http.pressure import Pressure
 from hitherto.deliver.http.requests import Addresses, Requests, whole_names
-from hitherto.deliver.http.routes import (
-    calls,
-    contexts,
-    health,
-    people,
-    privacy,
-    records,
-    transfer,
-    turns,
-    webhooks,
-)
+from hitherto.deliver.http.routes import calls, contexts, health, people, privacy, records, transfer, turns, webhooks
 from hitherto.deliver.http.service import Service, channels
-from hitherto.deliver.http.tracing import tracing
+from hitherto.deliver.http.telemetry import tracing
 from hitherto.deliver.openai import routes as proxy
 from hitherto.deliver.openai.upstream import Upstream
 from hitherto.deliver.voice.line import keep_fresh
 from hitherto.settings import Settings
 
-ROUTERS: tuple[APIRouter, ...] = (
-    turns.router,
-    contexts.router,
-    *records.routers(),
-    people.router,
-    privacy.router,
-    calls.router(),
-    transfer.router,
-    webhooks.router,
-    health.router,
-)
+if TYPE_CHECKING:
+    from hitherto import Hitherto
+
 DESCRIPTION = (
     "Memory and context for conversational products. Send your key as `Authorization: Bearer …`. "
     "Errors have one shape: {error: {type, message, request_id}}."
@@ -73,7 +55,7 @@ class ErrorAnswer(Strict):
 
 
 def create_app(
-    memory: Hitherto,
+    memory: "Hitherto",
     settings: Settings,
     *,
     routers: Sequence[APIRouter] = (),
@@ -96,17 +78,32 @@ def create_app(
     app.state.service = service
     app.state.pulse = health.Pulse()
     app.state.channels = channels(service)
-    for router in (*ROUTERS, *inspector.routers(), *routers):
+    for router in (*_routers(type(memory)), *inspector.routers(), *routers):
         app.include_router(router)
     app.state.mcp = _mcp(app)
     if settings.upstream is not None:
         app.state.upstream = Upstream(settings)
         app.include_router(proxy.router)
     app.get("/docs", include_in_schema=False)(_reference(app))
-    failures.install(app)
+    problems.install(app)
     _stack(app, service)
     description.describe(app)
     return app
+
+
+def _routers(engine: type) -> tuple[APIRouter, ...]:
+    """Every route of the service itself; those that follow from a call's declaration are read off the engine."""
+    return (
+        turns.router,
+        contexts.router,
+        *records.routers(),
+        people.router,
+        privacy.router,
+        calls.router(engine),
+        transfer.router,
+        webhooks.router,
+        health.router,
+    )
 
 
 def _mcp(app: FastAPI) -> AbstractAsyncContextManager[None]:

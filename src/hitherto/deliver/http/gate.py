@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from hitherto.deliver.apikeys import SCOPES, ApiKey, Keys, is_token
 from hitherto.deliver.apikeys import Scope as Permission
 from hitherto.deliver.http import paths
-from hitherto.deliver.http.failures import BrokenRequest, send_error
-from hitherto.deliver.http.metrics import Metrics
+from hitherto.deliver.http.problems import BrokenRequest, send_error
+from hitherto.deliver.http.telemetry import Metrics
 from hitherto.errors import AccessDenied, HithertoError, NotFound, NotPermitted, RateLimited
 
 ACTING_AS = b"x-hitherto-user"

@@ -15,8 +15,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hitherto.deliver.http.service import Channels, Service
-from hitherto.deliver.http.subjects import caller_of, subject_of
+from hitherto.deliver.http.service import Channels, Service, caller_of, subject_of
 from hitherto.deliver.mcp import Need, Owner, server
 from hitherto.errors import AccessDenied, NotPermitted
 from hitherto.settings import Settings

@@ -14,9 +14,8 @@ from urllib.parse import unquote, unquote_to_bytes
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hitherto.deliver.http.failures import BrokenRequest, send_error
-from hitherto.deliver.http.metrics import Metrics
-from hitherto.deliver.http.tracing import Tracing
+from hitherto.deliver.http.problems import BrokenRequest, send_error
+from hitherto.deliver.http.telemetry import Metrics, Tracing
 from hitherto.errors import HithertoError
 
 HEADER = b"x-request-id"
@@ -130,8 +129,8 @@ def configure(level: str) -> None:
 
 # Addresses, read letter by letter: a name in a path is the one that was meant, whatever it holds.
 #
-# The server decodes a path as a whole. An encoded slash would then end a name, so that the user `ana/turns` asks for ana's
-# turns; and whatever is not UTF-8 would become the same mark, so that two names become one.
+# The server decodes a path as a whole. An encoded slash would then end a name, so that the user `ana/turns` asks for
+# ana's turns; and whatever is not UTF-8 would become the same mark, so that two names become one.
 
 _SLASH = b"%2f"
 _STATE = "slashes"

@@ -16,6 +16,7 @@ from hitherto.deliver.importing import (
     zep,
 )
 from hitherto.deliver.importing.source import Imported, KnownFact, Source
+from hitherto.errors import InvalidInput
 
 Format = Literal["jsonl", "telegram", "whatsapp", "chatgpt", "openai", "character", "langchain", "mem0", "zep", "letta"]
 
@@ -35,9 +36,14 @@ FORMATS: Final[Mapping[Format, Callable[[Source], Iterator[Imported]]]] = {
 
 def read(source: Source, *, format: Format) -> Iterator[Imported]:
     """The file's turns, oldest first within a conversation, and what was known besides; an InvalidInput with the line for
-    what cannot be read.
+    what cannot be read, and for a file in which the format finds nothing at all.
     """
-    return FORMATS[format](source)
+    found = False
+    for one in FORMATS[format](source):
+        found = True
+        yield one
+    if not found and not source.skipped:
+        raise InvalidInput(f"{source.path.name}: there is nothing in it that the format {format!r} reads")
 
 
 __all__ = ["FORMATS", "Format", "Imported", "KnownFact", "Source", "read"]

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from hitherto.deliver.importing.mem0 import when
-from hitherto.deliver.importing.source import Imported, Source
-from hitherto.deliver.importing.streaming import JsonStream
+from hitherto.deliver.importing.source import Imported, JsonStream, Source
 from hitherto.deliver.untrusted import Raw, child, flag, instant, mapping, number, objects, text
 from hitherto.ids import derived_id
 from hitherto.types import Turn

@@ -37,6 +37,10 @@ def _turn(line: bytes, *, source: Source, number: int) -> Turn:
     where = f"{source.path.name}, line {number}"
     try:
         found: object = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{where}: this is not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"{where}: this is not JSON ({error.msg})") from error
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{where}: this is not JSON ({error})") from error
     if not isinstance(found, dict):

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from hitherto.deliver.importing.openai import content as read_content
-from hitherto.deliver.importing.source import Imported, Source
-from hitherto.deliver.importing.streaming import JsonStream
+from hitherto.deliver.importing.source import Imported, JsonStream, Source
 from hitherto.deliver.untrusted import Raw, child, mapping, objects, storable, text, values
 from hitherto.errors import InvalidInput, MissingExtra
 from hitherto.ids import derived_id

@@ -24,6 +24,8 @@ def read(source: Source) -> Iterator[Imported]:
         raise InvalidInput(f"{source.path.name}: an agent file of more than 256 MB is not one")
     try:
         given = mapping(json.loads(source.path.read_bytes()))
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{source.path.name}: this is not UTF-8") from error
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{source.path.name}: this is not JSON ({error})") from error
     agents: Sequence[Raw] = objects(given, "agents") or ([given] if "messages" in given else [])

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from hitherto.deliver.importing.source import Imported, KnownFact, Source
-from hitherto.deliver.importing.streaming import JsonStream
+from hitherto.deliver.importing.source import Imported, JsonStream, KnownFact, Source
 from hitherto.deliver.untrusted import Raw, child, mapping, storable, text
 from hitherto.errors import InvalidInput
 from hitherto.ids import derived_id

@@ -9,8 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from hitherto.deliver.importing.source import Source
-from hitherto.deliver.importing.streaming import JsonStream
+from hitherto.deliver.importing.source import JsonStream, Source
 from hitherto.deliver.untrusted import Raw, child, instant, mapping, number, objects, storable, text
 from hitherto.errors import InvalidInput
 from hitherto.ids import derived_id

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from hitherto.deliver.importing.source import Source
-from hitherto.deliver.importing.streaming import JsonStream
+from hitherto.deliver.importing.source import JsonStream, Source
 from hitherto.deliver.telegram.updates import turn_id
 from hitherto.deliver.untrusted import Raw, child, instant, integer, mapping, number, objects, storable, text, values
 from hitherto.errors import InvalidInput
-from hitherto.ingest.lanes import chain_root, lane, session_id
+from hitherto.ingest.sessions import chain_root, lane, session_id
 from hitherto.types import Role, Turn
 
 _SHARED_IDS: Final = ("private_supergroup", "public_supergroup", "private_channel", "public_channel")

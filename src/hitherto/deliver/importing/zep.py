@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hitherto.deliver.importing.mem0 import when
-from hitherto.deliver.importing.source import Imported, KnownFact, Source
-from hitherto.deliver.importing.streaming import JsonStream
+from hitherto.deliver.importing.source import Imported, JsonStream, KnownFact, Source
 from hitherto.deliver.untrusted import Raw, mapping, objects, text
 from hitherto.ids import derived_id
 from hitherto.types import Role, Turn

@@ -2,20 +2,10 @@
 
 from fastapi import APIRouter
 
-from hitherto.deliver.inspector import (
-    backtest,
-    compare,
-    context,
-    conversation,
-    entrance,
-    memory,
-    playground,
-    replay,
-    work,
-)
+from hitherto.deliver.inspector import compare, context, conversation, entrance, memory, playground, work
 
 
 def routers() -> list[APIRouter]:
     """Every page; the last router answers for what is no page."""
-    rooms = (conversation, context, replay, compare, backtest, playground, memory, work, entrance)
+    rooms = (conversation, context, compare, playground, memory, work, entrance)
     return [room.router for room in rooms]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hitherto.assemble.receipt import OVER_BUDGET, SHORTENED
-from hitherto.deliver.stretches import Stretch, is_marker, stretches
+from hitherto.assemble.material import OVER_BUDGET, SHORTENED
+from hitherto.deliver.blocks import SystemBlock, blocks_of, is_marker
 from hitherto.recipes.titles import HEADINGS, Volatility
 from hitherto.tokens import Tokenizer, tokenizer
 from hitherto.types import Context, Item, Json, SectionUse
@@ -64,13 +64,17 @@ _REASONS: Final = (
     (re.compile(r"used"), "an earlier answer used it already"),
     (re.compile(r"stale.*"), "no longer true at that moment"),
     (re.compile(r"other lane"), "said in another thread"),
+    (
+        re.compile(r"said to another persona"),
+        "it was said to another persona, and words are not carried from one to the other",
+    ),
     (re.compile(r"quarantined"), "quarantined: it reads like an instruction and did not come from the user"),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """A stretch of the system text as the stack shows it. `stable`: it is part of what stays the same from turn to turn."""
+    """A block of the system text as the stack shows it. `stable`: it is part of what stays the same from turn to turn."""
 
     section: str
     name: str
@@ -182,17 +186,17 @@ def hue_of(section: str) -> int:
 def _layers(text: str, items: Sequence[Item], counter: Tokenizer, *, stable: bool) -> Iterator[Layer]:
     """The text's sections; `stable` marks those before the first that changes with every turn, as the prefix hash does."""
     whole = max(1, len(text.encode("utf-8", "surrogatepass")))
-    for stretch in stretches(text):
-        section = _known(stretch, items)
-        size = len(stretch.text.encode("utf-8", "surrogatepass"))
+    for block in blocks_of(text):
+        section = _known(block, items)
+        size = len(block.text.encode("utf-8", "surrogatepass"))
         stable = stable and _is_steady(section)
         yield Layer(
             section=section,
             name=name_of(section),
             hue=hue_of(section),
-            text=stretch.text.strip("\n"),
+            text=block.text.strip("\n"),
             bytes=size,
-            tokens=counter.count(stretch.text),
+            tokens=counter.count(block.text),
             share=round(100 * size / whole, 2),
             stable=stable,
         )
@@ -208,18 +212,16 @@ def _after(context: Context) -> list[dict[str, Json]]:
 
 
 def _holds_sections(message: Mapping[str, Json]) -> bool:
-    found = stretches(str(message.get("content") or ""))
-    return bool(found) and all(
-        stretch.section in HEADINGS and is_marker(stretch.text.split("\n")[0]) for stretch in found
-    )
+    found = blocks_of(str(message.get("content") or ""))
+    return bool(found) and all(block.section in HEADINGS and is_marker(block.text.split("\n")[0]) for block in found)
 
 
-def _known(stretch: Stretch, items: Sequence[Item]) -> str:
-    """The section of a stretch; one with a title of the recipe's own is known by what it holds."""
-    if stretch.section in HEADINGS:
-        return stretch.section
-    holders = (item.section for item in items if item.included and item.text and item.text in stretch.text)
-    return next(holders, stretch.section)
+def _known(block: SystemBlock, items: Sequence[Item]) -> str:
+    """The section of a block; one with a title of the recipe's own is known by what it holds."""
+    if block.section in HEADINGS:
+        return block.section
+    holders = (item.section for item in items if item.included and item.text and item.text in block.text)
+    return next(holders, block.section)
 
 
 def _entry(item: Item) -> CandidateEntry:
@@ -244,7 +246,7 @@ def redacted(context: Context) -> Context:
     mask = _Mask()
     return replace(
         context,
-        system="".join(_masked_block(stretch, mask) for stretch in stretches(context.system)),
+        system="".join(_masked_block(block, mask) for block in blocks_of(context.system)),
         history=[],
         messages=[
             {"role": message["role"], "content": mask.text(str(message.get("content") or ""))}
@@ -270,8 +272,8 @@ def _problems(context: Context) -> list[object]:
     return [*found] if isinstance(found, list) else []
 
 
-def _masked_block(stretch: Stretch, mask: "_Mask") -> str:
-    lines = stretch.text.split("\n")
+def _masked_block(block: SystemBlock, mask: "_Mask") -> str:
+    lines = block.text.split("\n")
     return "\n".join(mask.title(line) if _is_title(line) else mask.text(line) for line in lines)
 
 
@@ -295,7 +297,7 @@ class _Mask:
         """Who speaks, and how much; what a tool was asked is left out."""
         said = str(message.get("content") or "")
         words = (
-            "".join(_masked_block(s, self) for s in stretches(said)) if _holds_sections(message) else self.text(said)
+            "".join(_masked_block(s, self) for s in blocks_of(said)) if _holds_sections(message) else self.text(said)
         )
         return {"role": message["role"], "content": words}
 

@@ -5,18 +5,23 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from hitherto import Hitherto
+from hitherto.assemble.diff import Difference, diff
 from hitherto.deliver.http.models import Known
 from hitherto.deliver.http.paths import LIVE, ROOT
-from hitherto.deliver.inspector.pages import HEADERS, Links, Page, is_piece, looking, page, render
+from hitherto.deliver.inspector.anatomy import anatomy
+from hitherto.deliver.inspector.context import of_turn
+from hitherto.deliver.inspector.views import HEADERS, Links, Page, is_piece, looking, page, render
 from hitherto.errors import NotFound
 from hitherto.pages import LARGEST
 from hitherto.types import StoredTurn
+
+if TYPE_CHECKING:
+    from hitherto import Hitherto
 
 router = APIRouter(route_class=Page, include_in_schema=False)
 
@@ -146,14 +151,14 @@ async def live(
     return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
-async def personas(memory: Hitherto, user: str) -> list[str]:
+async def personas(memory: "Hitherto", user: str) -> list[str]:
     """The personas to choose from: those that are defined, and those of the newest turns."""
     newest = await memory.turns(user=user, before=LARGEST, limit=PIECE)
     defined = await memory.personas()
     return sorted({*(one.id for one in defined if one.id), *(turn.persona for turn in newest if turn.persona)})
 
 
-async def _arriving(memory: Hitherto, user: str, filters: Filters, *, seen: int) -> AsyncIterator[str]:
+async def _arriving(memory: "Hitherto", user: str, filters: Filters, *, seen: int) -> AsyncIterator[str]:
     yield "retry: 300\n\n"
     loop = asyncio.get_running_loop()
     until, head = loop.time() + LISTENING, -1
@@ -176,7 +181,7 @@ def _event(user: str, turns: list[StoredTurn], filters: Filters) -> str:
 
 
 async def _piece(
-    memory: Hitherto, user: str, filters: Filters, *, before: int | None = None, after: int | None = None
+    memory: "Hitherto", user: str, filters: Filters, *, before: int | None = None, after: int | None = None
 ) -> TurnPage:
     if after is not None:
         found = await memory.turns(user=user, after=after, limit=PIECE + 1, **filters.given)
@@ -188,7 +193,7 @@ async def _piece(
     return TurnPage(turns=tuple(shown), older=shown[0].place if len(found) > PIECE else None, newer=None)
 
 
-async def _around(memory: Hitherto, user: str, filters: Filters, turn: str) -> TurnPage:
+async def _around(memory: "Hitherto", user: str, filters: Filters, turn: str) -> TurnPage:
     found = await memory.turns(user=user, ids=[turn])
     if not found:
         raise NotFound
@@ -201,3 +206,86 @@ async def _around(memory: Hitherto, user: str, filters: Filters, turn: str) -> T
         older=shown[0].place if len(ahead) > half else None,
         newer=shown[-1].place if len(behind) > half else None,
     )
+
+
+# --- a slider over it: at each of the user's messages, the context that it was answered from ------------------------------
+
+NEARBY = 50
+"""Turns around a place among which the nearest message is looked for."""
+
+
+@router.get(f"{ROOT}/replay")
+async def replay(
+    request: Request,
+    user: str | None = None,
+    place: Annotated[Known | None, Query()] = None,
+    persona: str = "",
+    lane: str = "",
+) -> Response:
+    """The context at a place of the conversation."""
+    subject = await looking(request, user)
+    memory, whose, filters = subject.memory, subject.user, Filters(persona=persona, lane=lane)
+    head = await memory.head(user=whose)
+    here = await _message(memory, whose, filters, place=head if place is None else place)
+    found = await of_turn(memory, user=whose, turn=here.id)
+    following = await _after(memory, whose, filters, here)
+    earlier_message = await _previous(memory, whose, filters, here)
+    return page(
+        request,
+        "replay_piece.html" if is_piece(request) else "replay.html",
+        user=whose,
+        head=head,
+        here_turn=here,
+        found=found,
+        made=anatomy(found.context),
+        back=earlier_message,
+        forth=following,
+        filters=filters,
+    )
+
+
+@router.get(f"{ROOT}/replay/since")
+async def since(request: Request, turn: str, user: str | None = None) -> Response:
+    """What came and went in the context since the message before; asked for by the page, so that the slider need not wait."""
+    subject = await looking(request, user)
+    found = await subject.memory.turns(user=subject.user, ids=[turn])
+    if not found:
+        raise NotFound
+    previous = await _before(subject.memory, subject.user, found[0])
+    changed: Difference | None = None
+    if previous is not None:
+        earlier = await of_turn(subject.memory, user=subject.user, turn=previous.id)
+        now = await of_turn(subject.memory, user=subject.user, turn=turn)
+        changed = diff(earlier.context, now.context)
+    return page(request, "since.html", user=subject.user, changed=changed, previous=previous)
+
+
+async def _message(memory: "Hitherto", user: str, filters: Filters, *, place: int) -> StoredTurn:
+    """The newest message at or before this place; the first after it where none is before."""
+    before = await memory.turns(user=user, before=place + 1, limit=NEARBY, **filters.given)
+    for turn in reversed(before):
+        if turn.role == "user":
+            return turn
+    for turn in await memory.turns(user=user, after=place, limit=NEARBY, **filters.given):
+        if turn.role == "user":
+            return turn
+    raise NotFound
+
+
+async def _before(memory: "Hitherto", user: str, turn: StoredTurn) -> StoredTurn | None:
+    """The message before this one to the same persona in the same lane."""
+    before = await memory.turns(user=user, before=turn.place, limit=NEARBY, persona=turn.persona, lane=turn.lane)
+    for other in reversed(before):
+        if other.role == "user" and (other.persona, other.lane) == (turn.persona, turn.lane):
+            return other
+    return None
+
+
+async def _previous(memory: "Hitherto", user: str, filters: Filters, turn: StoredTurn) -> StoredTurn | None:
+    found = await memory.turns(user=user, before=turn.place, limit=NEARBY, **filters.given)
+    return next((other for other in reversed(found) if other.role == "user"), None)
+
+
+async def _after(memory: "Hitherto", user: str, filters: Filters, turn: StoredTurn) -> StoredTurn | None:
+    found = await memory.turns(user=user, after=turn.place, limit=NEARBY, **filters.given)
+    return next((other for other in found if other.role == "user"), None)

@@ -1,8 +1,13 @@
 """The way in and out, and the files that pages are made with."""
 
+import asyncio
 import hmac
 import secrets
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
@@ -10,10 +15,14 @@ from fastapi.responses import FileResponse, RedirectResponse, Response
 from hitherto.deliver.http import paths
 from hitherto.deliver.http.gate import Doorman
 from hitherto.deliver.http.paths import ROOT
-from hitherto.deliver.http.service import Service
-from hitherto.deliver.http.subjects import caller_of
-from hitherto.deliver.inspector.pages import FIELD, HEADERS, KINDS, STATIC, Links, Page, form, page
-from hitherto.errors import AccessDenied, NotFound, NotPermitted
+from hitherto.deliver.http.service import Service, caller_of
+from hitherto.deliver.inspector.views import FIELD, HEADERS, KINDS, STATIC, Links, Page, form, page
+from hitherto.errors import AccessDenied, HithertoError, NotFound, NotPermitted
+from hitherto.pages import LARGEST
+from hitherto.types import StoredTurn
+
+if TYPE_CHECKING:
+    from hitherto import Hitherto
 
 router = APIRouter(route_class=Page, include_in_schema=False)
 
@@ -109,7 +118,18 @@ def _inside(wanted: str) -> str:
 # Whose memory to look at.
 
 
-LISTED = 100
+LISTED = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A user of the list, with the newest message as their own clock dates it."""
+
+    user: str
+    name: str = ""
+    newest: StoredTurn | None = None
+    zone: tzinfo = UTC
+    problem: str = ""
 
 
 @router.get(ROOT)
@@ -119,10 +139,23 @@ async def users(request: Request, q: str = "", after: str = "") -> Response:
     if caller.user is not None:
         return RedirectResponse(Links(caller.user)("conversation"), status_code=303)
     if "admin" not in caller.scopes:
-        return page(request, "people.html", names=None, more="", q=q, user=None)
+        return page(request, "people.html", people=None, more="", q=q, user=None)
     memory = Service.of(request).memory(caller.tenant)
     names = sorted(name for name in await memory.users() if q.casefold() in name.casefold() and name > after)
     if len(names) == 1 and not q and not after:
         return RedirectResponse(Links(names[0])("conversation"), status_code=303)
     more = names[LISTED - 1] if len(names) > LISTED else ""
-    return page(request, "people.html", names=names[:LISTED], more=more, q=q, user=None)
+    people = await asyncio.gather(*(_listed(memory, name) for name in names[:LISTED]))
+    return page(request, "people.html", people=people, more=more, q=q, user=None)
+
+
+async def _listed(memory: "Hitherto", user: str) -> Listed:
+    """One whose memory cannot be read is listed all the same, with the reason."""
+    try:
+        profile = await memory.user(user)
+        newest = await memory.turns(user=user, before=LARGEST, limit=1)
+    except HithertoError as error:
+        return Listed(user=user, problem=str(error))
+    return Listed(
+        user=user, name=profile.name or "", newest=newest[-1] if newest else None, zone=ZoneInfo(profile.zone)
+    )

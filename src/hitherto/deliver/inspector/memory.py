@@ -14,11 +14,10 @@ from hitherto import ids as keys
 from hitherto import pages
 from hitherto.deliver.http.models import next_cursor
 from hitherto.deliver.http.paths import ROOT
-from hitherto.deliver.http.service import Channels, Service
-from hitherto.deliver.http.subjects import Subject, caller_of, subject_of
+from hitherto.deliver.http.service import Channels, Service, Subject, caller_of, subject_of
 from hitherto.deliver.inspector.charts import ChartSpan, Timeline, graph
 from hitherto.deliver.inspector.conversation import personas
-from hitherto.deliver.inspector.pages import Form, Links, Page, form, in_zone_of, is_piece, looking, page
+from hitherto.deliver.inspector.views import Form, Links, Page, form, in_zone_of, is_piece, looking, page
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.learn import cost
 from hitherto.text.names import slug
@@ -105,16 +104,12 @@ async def memory(
 
 @router.post(f"{ROOT}/memory/change")
 async def change(request: Request) -> Response:
-    """Corrects, pins, archives, restores or reviews a fact; closes or opens a loop. The old version stays."""
+    """Corrects, pins, archives, restores, reviews or rejects a fact; closes, opens or rejects a loop. The old version stays."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
     await in_zone_of(subject)
     action, name = filled["action"], filled["id"]
-    done = (
-        await subject.memory.review(name, user=subject.user, approve=action == "approve")
-        if action in ("approve", "reject")
-        else await subject.memory.update(name, user=subject.user, **_changes(filled))
-    )
+    done = await _changed(subject, action, name, filled)
     if not is_piece(request):
         tab = "loops" if isinstance(done, Loop) else "facts"
         return RedirectResponse(Links(subject.user)("memory", tab=tab), status_code=303)
@@ -293,6 +288,16 @@ def steps(versions: list[State]) -> list[Step]:
             found.append(Step(at=version.recorded_at or version.at, changes=changes))
         before = after
     return found
+
+
+async def _changed(subject: Subject, action: str, name: str, filled: Form) -> Record:
+    match action:
+        case "approve" | "reject":
+            return await subject.memory.review(name, user=subject.user, approve=action == "approve")
+        case "wrong":
+            return await subject.memory.reject(name, user=subject.user)
+        case _:
+            return await subject.memory.update(name, user=subject.user, **_changes(filled))
 
 
 def _changes(filled: Form) -> dict[str, Any]:

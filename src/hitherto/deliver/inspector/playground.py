@@ -2,25 +2,28 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from datetime import datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any, cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from hitherto import Hitherto, Recipe
+from hitherto import Recipe
 from hitherto.assemble.diff import diff
 from hitherto.clock import instant
 from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.routes.contexts import recipe_of
-from hitherto.deliver.http.subjects import subject_of
+from hitherto.deliver.http.service import subject_of
 from hitherto.deliver.inspector.anatomy import anatomy
 from hitherto.deliver.inspector.conversation import personas
-from hitherto.deliver.inspector.pages import Form, Page, form, looking, page
+from hitherto.deliver.inspector.views import Form, Page, form, in_zone_of, looking, page
 from hitherto.errors import InvalidInput, NotPermitted
 from hitherto.pages import LARGEST
-from hitherto.recipes import book as recipe_book
+from hitherto.recipes import book
 from hitherto.types import StoredTurn
+
+if TYPE_CHECKING:
+    from hitherto import Hitherto
 
 router = APIRouter(route_class=Page, include_in_schema=False)
 
@@ -66,7 +69,7 @@ async def playground(
         message=asked.text if asked else "",
         persona=persona or (last.persona if last else "") or "",
         lane=(last.lane if last else "") or "",
-        at=_soon_after(asked, last),
+        at=_soon_after(asked, last, await in_zone_of(subject)),
         known=asked.seq - 1 if asked else "",
     )
 
@@ -76,11 +79,12 @@ async def preview(request: Request) -> Response:
     """The context that the form's message would get by the form's recipe, beside the recipe it started from."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="read")
+    zone = await in_zone_of(subject)
     base = await recipe_of(filled["base"], subject.memory)
     if not filled.get("message"):
         return page(request, "preview.html", user=subject.user, made=None, changed=None, base=base, own=base)
     own = changed(base, filled)
-    asked = _request(subject.user, filled)
+    asked = _request(subject.user, filled, zone)
     made = await subject.memory.context(**asked, recipe=own)
     before = made if own == base else await subject.memory.context(**asked, recipe=base)
     return page(
@@ -105,7 +109,7 @@ async def save(request: Request) -> Response:
     base = await recipe_of(filled["base"], subject.memory)
     named = changed(base, filled).model_copy(update={"name": (filled.get("name") or "").strip()})
     words = f"Made from {base.name} in the inspector."
-    saved = await subject.memory.define_recipe(recipe_book.check(named.model_dump() | {"description": words}))
+    saved = await subject.memory.define_recipe(book.check(named.model_dump() | {"description": words}))
     return page(request, "saved.html", user=subject.user, saved=saved)
 
 
@@ -125,7 +129,7 @@ def changed(base: Recipe, filled: Form) -> Recipe:
                 _set(fields, number.path.split("."), _read(number, given))
     if all(filled.get(PREFIX + number.path) is None for _, numbers in tables(base) for number in numbers):
         return base
-    own = recipe_book.check(fields, origin=base.name)
+    own = book.check(fields, origin=base.name)
     return base if own == base else own
 
 
@@ -151,23 +155,23 @@ def _set(fields: dict[str, Any], path: list[str], value: float | int) -> None:
     fields[last] = value
 
 
-async def _asked(memory: Hitherto, user: str, turn: str) -> StoredTurn | None:
+async def _asked(memory: "Hitherto", user: str, turn: str) -> StoredTurn | None:
     found = await memory.turns(user=user, ids=[turn]) if turn else []
     return found[0] if found else None
 
 
-def _soon_after(asked: StoredTurn | None, last: StoredTurn | None) -> str:
+def _soon_after(asked: StoredTurn | None, last: StoredTurn | None, zone: tzinfo) -> str:
     """The form's moment: the turn's own, else a minute after the newest turn."""
     if asked is not None:
-        return _written(asked.at)
-    return _written(last.at + timedelta(minutes=1)) if last else ""
+        return _written(asked.at, zone)
+    return _written(last.at + timedelta(minutes=1), zone) if last else ""
 
 
-def _written(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M}"
+def _written(at: datetime, zone: tzinfo) -> str:
+    return f"{at.astimezone(zone):%Y-%m-%dT%H:%M}"
 
 
-def _request(user: str, filled: Form) -> dict[str, Any]:
+def _request(user: str, filled: Form, zone: tzinfo) -> dict[str, Any]:
     asked: dict[str, Any] = {
         "user": user,
         "message": filled["message"],
@@ -177,7 +181,7 @@ def _request(user: str, filled: Form) -> dict[str, Any]:
     }
     if at := filled.get("at"):
         try:
-            asked["at"] = instant(datetime.fromisoformat(at).replace(tzinfo=UTC))
+            asked["at"] = instant(datetime.fromisoformat(at).replace(tzinfo=zone))
         except ValueError as error:
             raise InvalidInput("the moment is no time") from error
     if known := filled.get("known"):

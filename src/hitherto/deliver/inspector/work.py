@@ -1,19 +1,21 @@
-"""The work behind the answers and how the service is: cursors, lag, parked steps, what is degraded, sizes, latencies."""
+"""The work behind the answers and how the service is: what is due or parked, what is degraded, costs, sizes, latencies."""
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from hitherto import Hitherto
 from hitherto.deliver.http.paths import ROOT
-from hitherto.deliver.http.service import Service
-from hitherto.deliver.http.subjects import caller_of, subject_of
+from hitherto.deliver.http.service import Service, caller_of, subject_of
 from hitherto.deliver.inspector.charts import Column, columns
-from hitherto.deliver.inspector.pages import Links, Page, Visit, form, in_zone_of, page
+from hitherto.deliver.inspector.views import Links, Page, Visit, form, in_zone_of, page
 from hitherto.learn import cost
-from hitherto.work.status import Status
+from hitherto.work.overview import Status
+
+if TYPE_CHECKING:
+    from hitherto import Hitherto
 
 router = APIRouter(route_class=Page, include_in_schema=False)
 
@@ -22,6 +24,7 @@ USERS = 25
 ROUTES = 12
 """Routes whose latencies are drawn: the busiest."""
 NO_MODEL = "No model is configured: memories are made by rules, and recall of the turns carries the load."
+NEVER = datetime.max.replace(tzinfo=UTC)
 COSTS = 40
 """Rows of days and steps."""
 
@@ -34,8 +37,9 @@ class Progress:
     status: Status
 
     @property
-    def lag(self) -> int:
-        return max((self.status.head - cursor.position for cursor in self.status.cursors), default=self.status.head)
+    def due(self) -> datetime | None:
+        """When the next step of the work is due."""
+        return min((cursor.due for cursor in self.status.cursors if cursor.due and not cursor.parked), default=None)
 
     @property
     def parked(self) -> int:
@@ -84,11 +88,11 @@ async def retry(request: Request) -> Response:
     return RedirectResponse(Links(subject.user)("health"), status_code=303)
 
 
-async def _overview(memory: Hitherto) -> list[Progress]:
+async def _overview(memory: "Hitherto") -> list[Progress]:
     """The first users, those with the most trouble first."""
     names = sorted(await memory.users())[:USERS]
     found = [Progress(user=name, status=await memory.work_status(user=name)) for name in names]
-    return sorted(found, key=lambda one: (-one.parked, -one.lag, one.user))
+    return sorted(found, key=lambda one: (-one.parked, one.due is None, one.due or NEVER, one.user))
 
 
 def latencies(found: dict[str, list[tuple[float, int]]]) -> list[Latency]:

@@ -10,22 +10,21 @@ service's own.
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Mapping
+from contextlib import aclosing
 from typing import Any, Final, cast
 
 import httpx
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
-from hitherto.deliver.http.failures import BrokenRequest
-from hitherto.deliver.http.service import Service
-from hitherto.deliver.http.subjects import caller_of, subject_of
-from hitherto.deliver.openai.answers import Answer
-from hitherto.deliver.openai.exchange import Exchange, Who, is_known, remembered
+from hitherto.deliver.http.problems import BrokenRequest
+from hitherto.deliver.http.service import Service, caller_of, subject_of
 from hitherto.deliver.openai.formats import Chat, Format, Message, Responses
-from hitherto.deliver.openai.upstream import PLAIN, Upstream, handed_back
+from hitherto.deliver.openai.proxy import Exchange, Who, is_known, remembered
+from hitherto.deliver.openai.upstream import PLAIN, Answer, Upstream, handed_back, together
 from hitherto.deliver.untrusted import child, text
 from hitherto.errors import InvalidInput, NotFound, NotPermitted, Overloaded
-from hitherto.recipes import book as recipe_book
+from hitherto.recipes import book
 from hitherto.tokens import tokenizer
 
 router = APIRouter(tags=["openai"])
@@ -51,7 +50,7 @@ async def responses(request: Request) -> Response:
 @router.api_route("/v1/responses/{id}", methods=["GET", "DELETE"], response_model=None, include_in_schema=False)
 async def one_response(request: Request, id: str) -> Response:
     """A response that the upstream server keeps, if it was an answer to this user."""
-    return await _kept(request, id, f"/responses/{id}")
+    return await _stored_upstream(request, id, f"/responses/{id}")
 
 
 @router.api_route("/v1/responses/{id}/{what}", methods=["GET", "POST"], response_model=None, include_in_schema=False)
@@ -59,7 +58,7 @@ async def of_response(request: Request, id: str, what: str) -> Response:
     """What belongs to such a response: its input items, its cancelling."""
     if what not in ("input_items", "cancel"):
         raise NotFound
-    return await _kept(request, id, f"/responses/{id}/{what}")
+    return await _stored_upstream(request, id, f"/responses/{id}/{what}")
 
 
 @router.get("/v1/models", response_model=None)
@@ -105,12 +104,12 @@ async def _answer(request: Request, form: Format) -> Response:
         return await _sent(upstream, plain, form=form, request=request)
     who = _who(request, body)
     settings = Service.of(request).settings
-    async with upstream.preparing:
+    async with upstream.preparing():
         prepared = await remembered(
             who,
             body,
             form=form,
-            recipe=recipe_book.load(settings.recipe),
+            recipe=book.load(settings.recipe),
             tokenizer=tokenizer(settings.tokenizer),
             again=request.headers.get(RETRIES, "0") != "0",
         )
@@ -126,7 +125,7 @@ async def _sent(upstream: Upstream, asked: Exchange, *, form: Format, request: R
     except BaseException:
         upstream.give()
         raise
-    headers = {**handed_back(answer.headers), **_told(asked)}
+    headers = {**handed_back(answer.headers), **_snapshot_header(asked)}
     if streaming and answer.is_success:
         return StreamingResponse(_stream(upstream, answer, asked), media_type="text/event-stream", headers=headers)
     try:
@@ -151,12 +150,17 @@ async def _stream(upstream: Upstream, answer: httpx.Response, asked: Exchange) -
     """
     heard, stored = Answer(), False
     try:
-        async for chunk in answer.aiter_raw():
-            heard.feed(chunk)
-            if not stored and any(end in chunk for end in ENDS):
-                await asked.answered(heard)
-                stored = True
-            yield chunk
+        async with aclosing(together(answer.aiter_raw())) as pieces:
+            async for piece in pieces:
+                heard.feed(piece)
+                ends = -1 if stored else max(map(piece.find, ENDS))
+                if ends >= 0:
+                    if ends:
+                        yield piece[:ends]
+                    await upstream.burst_over()
+                    await asked.answered(heard)
+                    stored = True
+                yield piece[max(ends, 0) :]
     except httpx.TransportError as error:
         yield b"data: " + json.dumps(upstream.broken(error).shape).encode() + b"\n\n"
     finally:
@@ -170,7 +174,7 @@ async def _finish(upstream: Upstream, answer: httpx.Response, recording: Awaitab
     await recording
 
 
-async def _kept(request: Request, id: str, path: str) -> Response:
+async def _stored_upstream(request: Request, id: str, path: str) -> Response:
     """Something that the upstream server keeps under an id. It knows our one key alone: whose it is, we know."""
     who = _who(request, {})
     if not await is_known(who, id):
@@ -244,7 +248,7 @@ def _object(raw: bytes) -> Mapping[str, object]:
     return cast("Mapping[str, object]", body) if isinstance(body, dict) else {}
 
 
-def _told(asked: Exchange) -> dict[str, str]:
+def _snapshot_header(asked: Exchange) -> dict[str, str]:
     """Where to look up why the model was told what it was told."""
     return {"X-Hitherto-Snapshot": asked.context.snapshot} if asked.context else {}
 

@@ -4,21 +4,32 @@ Headers and queries pass in both directions, but for those that belong to one co
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import httpx
 from fastapi import Request
 
+from hitherto.deliver.openai.places import Said
+from hitherto.deliver.untrusted import Raw, child, integer, mapping, objects, storable, text
 from hitherto.errors import ServiceError
 from hitherto.settings import Settings
+from hitherto.types import ToolCall
 
 PLAIN: Final = "no-memory/"
 """A model id that begins so is passed on without it and without any memory."""
 CONNECT_SECONDS: Final = 5.0
+IDLE_SECONDS: Final = 60.0
+"""How long a connection that is not used is kept: people take longer than a few seconds to answer, and a new connection would
+cost them a handshake."""
+MOST_HELD: Final = 64 * 1024
+"""Bytes of a stream that wait for a client that reads slowly."""
 PREPARING: Final = 3
 """At the same time: while one waits for its message to be durable, another's context is assembled."""
+PATIENCE: Final = 0.5
+"""Seconds that what can wait waits at most for requests that have no first word yet."""
 
 _CONNECTION: Final = frozenset(
     {
@@ -34,6 +45,42 @@ _OURS_BEGIN: Final = ("x-hitherto-", "x-forwarded-")
 _THEIRS: Final = frozenset({"alt-svc", "set-cookie", "strict-transport-security", "x-request-id"})
 """What an upstream server says to us alone. Our own request id is in the answer already."""
 _STRANGE: Final = ("access-control-", "cf-")
+
+
+async def together(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """The same bytes, those in one piece that came while the last piece was handed on: each that is handed on passes every
+    layer of the service, and when many streams run, that is most of what the processor does."""
+    held, more, room, ended = bytearray(), asyncio.Event(), asyncio.Event(), False
+
+    async def read() -> None:
+        nonlocal ended
+        try:
+            async for piece in pieces:
+                held.extend(piece)
+                more.set()
+                if len(held) > MOST_HELD:
+                    room.clear()
+                    await room.wait()
+        finally:
+            ended = True
+            more.set()
+
+    reading = asyncio.create_task(read())
+    try:
+        last = False
+        while not last:
+            await more.wait()
+            more.clear()
+            last = ended
+            if held:
+                piece = bytes(held)
+                held.clear()
+                room.set()
+                yield piece
+        await reading
+    finally:
+        reading.cancel()
+        await asyncio.wait([reading])
 
 
 class UpstreamFailed(ServiceError):
@@ -73,14 +120,15 @@ class Upstream:
         key = settings.upstream_key.get_secret_value() if settings.upstream_key else None
         headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         timeout = httpx.Timeout(settings.upstream_seconds, connect=CONNECT_SECONDS)
-        limits = httpx.Limits(max_connections=settings.upstream_streams)
+        limits = httpx.Limits(max_connections=settings.upstream_streams, keepalive_expiry=IDLE_SECONDS)
         self._client = httpx.AsyncClient(
             base_url=settings.upstream.rstrip("/"), headers=headers, timeout=timeout, limits=limits
         )
         self._free = settings.upstream_streams
-        self.preparing = asyncio.Semaphore(PREPARING)
-        """Requests are prepared one after the other, in the order they came: all at once, every one of them would be as late as
-        the last."""
+        self._slots = asyncio.Semaphore(PREPARING)
+        self._queued = 0
+        self._nobody_queued = asyncio.Event()
+        self._nobody_queued.set()
 
     @staticmethod
     def of(request: Request) -> "Upstream":
@@ -94,6 +142,29 @@ class Upstream:
             yield
         finally:
             await self._client.aclose()
+
+    @asynccontextmanager
+    async def preparing(self) -> AsyncGenerator[None]:
+        """Requests are prepared one after the other, in the order they came: all at once, every one of them would be as late as
+        the last."""
+        self._queued += 1
+        self._nobody_queued.clear()
+        try:
+            await self._slots.acquire()
+        finally:
+            self._queued -= 1
+            if not self._queued:
+                self._nobody_queued.set()
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    async def burst_over(self) -> None:
+        """Waits while requests queue to be prepared: storing an answer whose words are out already would delay their first."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await self._nobody_queued.wait()
 
     def take(self) -> bool:
         """Whether one more request may be passed on; who may gives back."""
@@ -127,3 +198,131 @@ class Upstream:
 
     def broken(self, error: httpx.TransportError) -> UpstreamFailed:
         return UpstreamFailed(f"The upstream server failed: {type(error).__name__}.")
+
+
+# --- its answers, read while they pass: the text and the tool calls that will be recorded ----------------------------------
+#
+# A stream is handed on as it comes, byte for byte; reading it beside that must survive whatever it holds.
+
+_CALLS: Final = ("function_call", "custom_tool_call")
+_WORDS: Final = {"response.output_text.delta": "output_text", "response.refusal.delta": "refusal"}
+
+
+class Answer:
+    """An answer as it builds up. One of a stream that broke off is what was heard until then.
+
+    `items` are the upstream server's ids of it and of its parts, each with what it stands for: the words, a call, or nothing
+    that was said.
+    """
+
+    __slots__ = ("_arguments", "_buffer", "_calls", "_item", "_texts", "items")
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._texts: list[str] = []
+        self._item: str | None = None
+        self._calls: dict[object, tuple[str, str]] = {}
+        self._arguments: dict[object, list[str]] = {}
+        self.items: dict[str, dict[str, str | bool]] = {}
+
+    @property
+    def said(self) -> Said | None:
+        """The answer so far; None if it holds neither words nor whole calls."""
+        calls = tuple(
+            ToolCall(id=link, name=name, args="".join(self._arguments[place]) or "{}")
+            for place, (link, name) in self._calls.items()
+            if _is_json("".join(self._arguments[place]) or "{}")
+        )
+        words = storable("".join(self._texts))
+        return Said("assistant", words, calls) if words or calls else None
+
+    def feed(self, chunk: bytes) -> None:
+        """The next bytes of a stream of events."""
+        *lines, self._buffer = (self._buffer + chunk).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                self.event(_parsed(line[5:]))
+
+    def event(self, event: Raw) -> None:
+        """One event of either API."""
+        kind = text(event, "type") or ""
+        if kind.startswith("response."):
+            self._response_event(kind, event)
+        else:
+            for choice in objects(event, "choices")[:1]:
+                self._delta(child(choice, "delta"))
+
+    def whole(self, body: Raw) -> None:
+        """An answer that came in one piece."""
+        for choice in objects(body, "choices")[:1]:
+            self._delta(child(choice, "message"))
+        if text(body, "object") == "response":
+            self._named(body)
+            for item in objects(body, "output"):
+                self._item_done(item, words=True)
+
+    def _delta(self, delta: Raw) -> None:
+        for key in ("content", "refusal"):
+            if isinstance(words := delta.get(key), str):
+                self._texts.append(words)
+        for number, call in enumerate(objects(delta, "tool_calls")):
+            place = integer(call, "index")
+            custom = child(call, "custom")
+            given = json.dumps({"input": custom.get("input")}) if custom else child(call, "function").get("arguments")
+            self._call(number if place is None else place, call, custom or child(call, "function"), given)
+
+    def _call(self, place: object, call: Raw, function: Raw, given: object) -> None:
+        link, name = self._calls.get(place, ("", ""))
+        self._calls[place] = (text(call, "id") or link, text(function, "name") or name)
+        self._arguments.setdefault(place, []).append(given if isinstance(given, str) else "")
+
+    def _response_event(self, kind: str, event: Raw) -> None:
+        if kind in _WORDS and isinstance(words := event.get("delta"), str):
+            self._words(text(event, "item_id"), words)
+        elif kind == "response.output_item.done":
+            self._item_done(child(event, "item"), words=False)
+        elif kind in ("response.completed", "response.incomplete"):
+            self._named(child(event, "response"))
+
+    def _words(self, item: str | None, words: str) -> None:
+        if self._texts and item != self._item:
+            self._texts.append("\n\n")
+        self._item = item
+        self._texts.append(words)
+
+    def _named(self, response: Raw) -> None:
+        if (name := text(response, "id")) is not None:
+            self.items[name] = {}
+
+    def _item_done(self, item: Raw, *, words: bool) -> None:
+        """A part of an answer that is complete. Its words are taken unless they were heard already, as they came."""
+        kind, name = text(item, "type"), text(item, "id")
+        if kind in _CALLS:
+            link = text(item, "call_id") or name or ""
+            custom = kind == "custom_tool_call"
+            given = json.dumps({"input": item.get("input")}) if custom else item.get("arguments")
+            self._call(link, {"id": link}, item, given)
+            part: dict[str, str | bool] = {"call": link}
+        else:
+            said = [piece for piece in objects(item, "content") if text(piece, "type") in _WORDS.values()]
+            told = any(part.get("words") for part in self.items.values())
+            part = {"words": True} if said and not told else {}
+            for piece in said if words else ():
+                self._words(name, text(piece, "text") or text(piece, "refusal") or "")
+        if name is not None:
+            self.items[name] = part
+
+
+def _parsed(data: bytes) -> Raw:
+    try:
+        return mapping(json.loads(data))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _is_json(value: str) -> bool:
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from hitherto.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from hitherto.deliver.pydantic_ai.capability import Memory
     from hitherto.deliver.pydantic_ai.conversations import Conversations
-    from hitherto.deliver.pydantic_ai.memory import Memory
 
 __all__ = ["Conversations", "Memory"]
 
-_HOMES = {"Memory": "memory", "Conversations": "conversations"}
+_HOMES = {"Memory": "capability", "Conversations": "conversations"}
 
 
 def __getattr__(name: str) -> object:

@@ -23,7 +23,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 from pydantic_ai.run import AgentRunResult
 
 from hitherto import ids as keys
-from hitherto.deliver.pydantic_ai import recording
+from hitherto.deliver.pydantic_ai import messages
 from hitherto.engine import Hitherto
 from hitherto.store import records as nouns
 from hitherto.store.protocol import Answers, Change, RecordList, RecordsById, RecordsByKey, UserStore
@@ -81,7 +81,7 @@ class Conversations(ConversationStore):
     ) -> None:
         before = _conversation(record.conversation_id)
         head = RecordsById(ids=_places(record.head_id) if record.head_id else ())
-        entries = [_kept(entry, home=record.conversation_id, record=record) for entry in new_entries]
+        entries = [_progress(entry, home=record.conversation_id, record=record) for entry in new_entries]
 
         def decide(answers: Answers) -> Change:
             stored = nouns.records(answers[before], Progress)
@@ -94,7 +94,7 @@ class Conversations(ConversationStore):
 
         await self._store.write(decide, before, head)
         if self._turns and new_entries:
-            await self._engine.record(self._said(record, new_entries))
+            await self._engine.record(self._spoken_turns(record, new_entries))
 
     async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
         query = _conversation(conversation_id)
@@ -145,11 +145,11 @@ class Conversations(ConversationStore):
     def _store(self) -> UserStore:
         return self._engine.user_store(self._user)
 
-    def _said(self, record: ConversationRecord, entries: Sequence[ConversationEntry]) -> list[Turn]:
+    def _spoken_turns(self, record: ConversationRecord, entries: Sequence[ConversationEntry]) -> list[Turn]:
         said = [
             (turn_id, one)
             for entry in entries
-            for turn_id, one in zip(_turn_ids(entry), recording.said([entry.message]), strict=True)
+            for turn_id, one in zip(_turn_ids(entry), messages.recorded_parts([entry.message]), strict=True)
         ]
         return [
             Turn(
@@ -191,7 +191,7 @@ def _places(entry_id: str) -> tuple[str, str]:
     return _entry_id(entry_id), keys.gap(_entry_id(entry_id))
 
 
-def _kept(entry: ConversationEntry, *, home: str, record: ConversationRecord) -> Progress:
+def _progress(entry: ConversationEntry, *, home: str, record: ConversationRecord) -> Progress:
     message = entry.message
     if isinstance(message, ModelRequest):
         message = replace(message, instructions=None)
@@ -212,7 +212,7 @@ def _kept(entry: ConversationEntry, *, home: str, record: ConversationRecord) ->
 
 def _turn_ids(entry: ConversationEntry) -> tuple[str, ...]:
     """The turns that an entry is recorded as, by which it is found when one of them is forgotten."""
-    return tuple(f"entry-{entry.id}-{number}" for number in range(len(recording.said([entry.message]))))
+    return tuple(f"entry-{entry.id}-{number}" for number in range(len(messages.recorded_parts([entry.message]))))
 
 
 def _readable(kept: Progress) -> bool:

@@ -1,15 +1,89 @@
-"""Keeps a memory in step with a bot's chats: give it every update, and every message the bot sent."""
+"""Keeps a memory in step with a bot's chats: give it every update, and every message the bot sent.
 
+Updates come as raw dictionaries. aiogram and python-telegram-bot are not imported: each knows how to write its own object as
+the Bot API's JSON. A webhook checks two things before it believes an update: the secret token, and that the update is new.
+"""
+
+import hmac
+import re
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
 from hitherto.deliver.telegram.events import Deleted, Edited, Event, Migrated, Posted
 from hitherto.deliver.telegram.updates import Bot, chat_of, read, sent
-from hitherto.deliver.telegram.webhook import Seen, update_key
-from hitherto.deliver.untrusted import Raw
-from hitherto.ingest.lanes import session_id
+from hitherto.deliver.untrusted import Raw, integer, mapping
+from hitherto.errors import InvalidInput
+from hitherto.ingest.sessions import session_id
 from hitherto.types import StoredTurn, Turn
+
+
+class _Aiogram(Protocol):
+    """An aiogram 3 object (`Update`, `Message`): a Pydantic model."""
+
+    def model_dump(self, *, by_alias: bool, exclude_none: bool, exclude_defaults: bool) -> dict[str, object]: ...
+
+
+class _PythonTelegramBot(Protocol):
+    """A python-telegram-bot 20+ object (`Update`, `Message`): a `TelegramObject`."""
+
+    def to_dict(self, recursive: bool = True) -> dict[str, object]: ...  # noqa: FBT001, FBT002 - the library's signature
+
+
+def from_aiogram(thing: _Aiogram) -> Raw:
+    """An aiogram `Update`, or the `Message` that a send returned.
+
+    Defaults are left out because some are markers that only an aiogram bot can resolve.
+    """
+    return mapping(thing.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True))
+
+
+def from_python_telegram_bot(thing: _PythonTelegramBot) -> Raw:
+    """A python-telegram-bot `Update`, or the `Message` that a send returned."""
+    return mapping(thing.to_dict())
+
+
+SECRET_HEADER: Final = "X-Telegram-Bot-Api-Secret-Token"
+_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
+
+
+def check_secret(secret: str) -> str:
+    """The secret if Telegram's `setWebhook` takes it, else a clear error."""
+    if not _SECRET.fullmatch(secret):
+        raise InvalidInput("the webhook secret must be 1 to 256 of A-Z, a-z, 0-9, _ and -")
+    return secret
+
+
+def is_from_telegram(header: str | None, *, secret: str) -> bool:
+    """Whether the request carried our secret. Takes the same time for every wrong one."""
+    return hmac.compare_digest((header or "").encode(), check_secret(secret).encode())
+
+
+def update_key(update: Raw, *, bot: int) -> str | None:
+    """The name under which this update is noted as done; update ids are unique per bot."""
+    number = integer(update, "update_id")
+    return None if number is None else f"telegram:update:{bot}:{number}"
+
+
+class Seen:
+    """The updates that were handled lately. Turn ids keep recording idempotent over restarts; this spares
+    the rest.
+    """
+
+    def __init__(self, *, limit: int = 10_000) -> None:
+        self._limit = limit
+        self._keys: OrderedDict[str, None] = OrderedDict()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._keys
+
+    def add(self, key: str) -> None:
+        self._keys[key] = None
+        self._keys.move_to_end(key)
+        while len(self._keys) > self._limit:
+            self._keys.popitem(last=False)
+
 
 CHANNEL: Final = "telegram"
 """The channel's name in links. People have positive ids and chats negative ones, so one name serves both."""

@@ -30,7 +30,7 @@ from hitherto.deliver.telegram.events import (
     Posted,
 )
 from hitherto.deliver.untrusted import Raw, child, flag, instant, integer, integers, mapping, objects, text
-from hitherto.ingest.lanes import lane, session_id
+from hitherto.ingest.sessions import lane, session_id
 from hitherto.types import Role, Turn
 
 _POSTS: Final = ("message", "channel_post", "business_message")

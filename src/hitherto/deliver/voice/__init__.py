@@ -6,9 +6,9 @@ headers and the time.
 """
 
 from hitherto.deliver.voice import elevenlabs, lookups, prompts, retell, signatures, vapi
-from hitherto.deliver.voice.calls import Call, Platform, Ringing, Utterance, turns
 from hitherto.deliver.voice.lookups import Asked
 from hitherto.deliver.voice.prompts import CachedPrompt, Spoken
+from hitherto.deliver.voice.transcripts import Call, Platform, Ringing, Utterance, turns
 
 __all__ = [
     "Asked",

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final
 
 from hitherto.deliver.untrusted import Raw, child, instant, number, objects, text
-from hitherto.deliver.voice.calls import Call, Ringing, Utterance, offset
 from hitherto.deliver.voice.lookups import Asked
 from hitherto.deliver.voice.prompts import Spoken
+from hitherto.deliver.voice.transcripts import Call, Ringing, Utterance, offset
 from hitherto.errors import InvalidInput
 from hitherto.types import Json, Part, Role, ToolCall, ToolReturn
 
@@ -47,7 +47,7 @@ def asked(body: Raw, *, caller: str | None, call: str | None) -> Asked:
     return Asked(caller=caller, call=call, query=text(body, "query"))
 
 
-def told(result: str) -> dict[str, Json]:
+def tool_result(result: str) -> dict[str, Json]:
     return {"result": result}
 
 
@@ -60,7 +60,7 @@ def ended(body: Raw) -> Call | None:
     if identity is None:
         raise InvalidInput("the post-call webhook has no data.conversation_id")
     metadata = child(data, "metadata")
-    said = tuple(one for entry in objects(data, "transcript") for one in _said(entry))
+    said = tuple(one for entry in objects(data, "transcript") for one in _utterances(entry))
     began = instant(number(metadata, "start_time_unix_secs")) or _stamp(body)
     length = offset(number(metadata, "call_duration_secs"))
     return Call(
@@ -89,7 +89,7 @@ def _person(data: Raw) -> str | None:
     return phone or text(given, "system__caller_id") or text(data, "user_id")
 
 
-def _said(entry: Raw) -> list[Utterance]:
+def _utterances(entry: Raw) -> list[Utterance]:
     """An entry is words, tool calls with them, or the tools' results, which are turns of their own."""
     role = _ROLES.get(text(entry, "role") or "")
     since = offset(number(entry, "time_in_call_secs"))

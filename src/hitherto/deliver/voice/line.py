@@ -10,18 +10,20 @@ import logging
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hitherto.assemble.sections.situation import span
 from hitherto.clock import Clock, day_bounds, local_day
 from hitherto.deliver.voice import lookups, prompts
-from hitherto.deliver.voice.calls import Call, turns
 from hitherto.deliver.voice.lookups import Allowance, Asked
 from hitherto.deliver.voice.prompts import CachedPrompt, Spoken
-from hitherto.engine import Hitherto
+from hitherto.deliver.voice.transcripts import Call, turns
 from hitherto.errors import Conflict, HithertoError
-from hitherto.recipes import book as recipe_book
-from hitherto.recipes.model import Recipe
+from hitherto.recipes import book
+from hitherto.recipes.recipe import Recipe
+
+if TYPE_CHECKING:
+    from hitherto.engine import Hitherto
 
 LOG = logging.getLogger("hitherto.voice")
 
@@ -49,7 +51,7 @@ class VoiceLine:
 
     def __init__(
         self,
-        memory: Hitherto,
+        memory: "Hitherto",
         *,
         clock: Clock,
         persona: str | None = None,
@@ -63,7 +65,7 @@ class VoiceLine:
         self._deadline = deadline
         self._allowance = Allowance(lookups)
         self._lookup_seconds = lookup_seconds
-        self._recipe = _deferred(recipe_book.load(RECIPE))
+        self._recipe = _deferred(book.load(RECIPE))
         self._kept: OrderedDict[str, Kept] = OrderedDict()
         self._users: dict[str, str] = {}
         self._preparing: dict[str, asyncio.Task[None]] = {}
@@ -112,7 +114,7 @@ class VoiceLine:
 
     async def _found(self, user: str, query: str) -> str:
         hits = await self._memory.search(user=user, query=query, limit=lookups.HITS, persona=self._persona)
-        return lookups.told(hits, zone=(await self._memory.user(user)).zone)
+        return lookups.result_text(hits, zone=(await self._memory.user(user)).zone)
 
     async def hang_up(self, call: Call) -> None:
         """Remembers a call that has ended, closes its session and prepares the next ring. Told again, it changes nothing."""
@@ -153,14 +155,14 @@ class VoiceLine:
         ]
         for user in people[:MOST_WARMED]:
             if user not in self._kept:
-                await self._again(user)
+                await self._refresh(user)
 
     async def refresh(self) -> None:
         """Makes those prompts anew whose users were written to by anybody, or whose day is over."""
         now = self._clock()
         for user, kept in list(self._kept.items()):
             if now >= kept.prompt.valid_until or not await self._is_current(user, kept):
-                await self._again(user)
+                await self._refresh(user)
         for caller, user in list(self._users.items()):
             if user not in self._kept or await self._owner(caller) != user:
                 self._users.pop(caller, None)
@@ -181,11 +183,11 @@ class VoiceLine:
         """The making of this user's prompt, begun unless it is under way."""
         task = self._preparing.get(user)
         if task is None:
-            task = self._preparing[user] = asyncio.get_running_loop().create_task(self._again(user))
+            task = self._preparing[user] = asyncio.get_running_loop().create_task(self._refresh(user))
             task.add_done_callback(lambda _: self._preparing.pop(user, None))
         return task
 
-    async def _again(self, user: str) -> None:
+    async def _refresh(self, user: str) -> None:
         try:
             await self._prepare(user)
         except HithertoError as error:

@@ -13,9 +13,9 @@ from typing import Final
 
 from hitherto.assemble.render import bounded, indented
 from hitherto.clock import local
-from hitherto.deliver.voice.calls import Call, Utterance
+from hitherto.deliver.voice.transcripts import Call, Utterance
 from hitherto.recipes.titles import NOTICE
-from hitherto.safety.escaping import safe
+from hitherto.safety.markup import safe
 from hitherto.types import Hit, ToolReturn
 
 TOOL: Final = "recall_memory"
@@ -65,7 +65,7 @@ class Allowance:
         return True
 
 
-def told(hits: Sequence[Hit], *, zone: str) -> str:
+def result_text(hits: Sequence[Hit], *, zone: str) -> str:
     """What was found, as data: dated, short, and with nothing in it that could pass for a marker or an address."""
     if not hits:
         return NOTHING

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from hitherto.deliver.untrusted import Raw, child, instant, number, objects, text
-from hitherto.deliver.voice.calls import Call, Ringing, Utterance, offset
 from hitherto.deliver.voice.lookups import TOOL, Asked
 from hitherto.deliver.voice.prompts import Spoken
+from hitherto.deliver.voice.transcripts import Call, Ringing, Utterance, offset
 from hitherto.errors import InvalidInput
 from hitherto.types import Json, Part, Role, ToolCall, ToolReturn
 
@@ -54,7 +54,7 @@ def asked(body: Raw) -> Asked | None:
     return Asked(caller=_person(call), call=text(call, "call_id"), query=query)
 
 
-def told(result: str) -> dict[str, Json]:
+def tool_result(result: str) -> dict[str, Json]:
     return {"result": result}
 
 
@@ -70,7 +70,7 @@ def ended(body: Raw) -> Call | None:
     if began is None:
         raise InvalidInput(f"the Retell call {identity!r} says neither when it began nor when it ended")
     entries = objects(call, "transcript_with_tool_calls") or objects(call, "transcript_object")
-    said = _said(entries)
+    said = _utterances(entries)
     return Call(
         platform="retell",
         id=identity,
@@ -94,7 +94,7 @@ def _person(call: Raw) -> str | None:
     return text(call, "to_number" if outbound else "from_number") or text(child(call, "metadata"), "user_id")
 
 
-def _said(entries: list[Raw]) -> tuple[Utterance, ...]:
+def _utterances(entries: list[Raw]) -> tuple[Utterance, ...]:
     """Only words have times; what has none happened when the words before it ended."""
     said: list[Utterance] = []
     latest = timedelta()

@@ -7,9 +7,9 @@ from typing import Final
 
 from hitherto.clock import EPOCH
 from hitherto.deliver.untrusted import Raw, child, instant, mapping, number, objects, text
-from hitherto.deliver.voice.calls import Call, Ringing, Utterance, offset
 from hitherto.deliver.voice.lookups import TOOL, Asked
 from hitherto.deliver.voice.prompts import Spoken
+from hitherto.deliver.voice.transcripts import Call, Ringing, Utterance, offset
 from hitherto.errors import InvalidInput
 from hitherto.types import Json, Part, Role, ToolCall, ToolReturn
 
@@ -86,7 +86,7 @@ def _arguments(function: Raw, key: str) -> Raw:
         return {}
 
 
-def told(results: Sequence[tuple[Asked, str]]) -> dict[str, Json]:
+def tool_result(results: Sequence[tuple[Asked, str]]) -> dict[str, Json]:
     """The answers to the calls, each on one line: Vapi does not take line breaks."""
     found: list[Json] = [
         {"toolCallId": asked.id, "name": asked.tool, "result": " ".join(one.split("\n"))} for asked, one in results
@@ -105,7 +105,7 @@ def ended(body: Raw) -> Call | None:
         raise InvalidInput("the end-of-call report has no message.call.id")
     entries = objects(child(message, "artifact"), "messages") or objects(message, "messages")
     began = _began(message, call, entries)
-    said = tuple(one for entry in entries if (one := _said(entry, began=began)) is not None)
+    said = tuple(one for entry in entries if (one := _utterances(entry, began=began)) is not None)
     ended_at = _iso(message, "endedAt") or _iso(call, "endedAt") or began
     return Call(
         platform="vapi",
@@ -146,7 +146,7 @@ def _iso(raw: Raw, key: str) -> datetime | None:
     return aware if aware >= EPOCH else None
 
 
-def _said(entry: Raw, *, began: datetime) -> Utterance | None:
+def _utterances(entry: Raw, *, began: datetime) -> Utterance | None:
     role = _ROLES.get(text(entry, "role") or "")
     if role is None:
         return None

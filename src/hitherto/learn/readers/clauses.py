@@ -18,7 +18,7 @@ from hitherto.text.patterns import PatternTable
 
 __all__ = ["TABLE", "Clause", "asked", "clauses", "sentences", "tells"]
 
-TABLE: Final = PatternTable.read("hitherto.learn.readers", "rules.toml")
+TABLE: Final = PatternTable.read("hitherto.learn.readers", "rules.toml", section="learning")
 SHORT: Final = 180
 """A message up to here is quoted whole; a longer one in pieces of about this length."""
 LONGEST: Final = 420
@@ -32,16 +32,28 @@ _ABBREVIATED: Final = re.compile(
 )
 _FILLER: Final = re.compile(r"\s(?=(?:and uh|so uh|but uh|uh|um|okay so|and then|but then|so then)\s)", re.IGNORECASE)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$|\[[^\]]{0,80}\]", re.DOTALL | re.MULTILINE)
-_TYPES: Final = tuple(TABLE.compiled(one) for many in TABLE.content["typed"].values() for one in many)
-_TOKEN_ALONE: Final = re.compile(r"^\S*(?=\S*\d)(?=\S*[^\W\d_])\S{8,}$")
+_TYPES: Final = tuple(one for many in TABLE.cues("typed").values() for one in many)
+_TOKEN_ALONE: Final = re.compile(r"^(?=\S*\d)(?=\S*[A-Za-z])[!-~]{8,}$")
+"""A word that may be a password; Japanese and Chinese have no spaces, so other letters are none."""
 _HALF: Final = re.compile(
     r"(?:,|;| -| –)\s|\s(?=(?:so|but|and|because|though|y|pero|porque|und|aber|weil|et|mais|e|mas|ma|però)\s)"
 )
 _ASKS: Final = re.compile(r"[?？][\"'”’)\s\W]*$")
 _PLAINLY, _UNREAL, _JEST, _SAID, _STANDING, _CONFIDED, _SECRET, _FOR_PERSONA, _OWN = map(
-    TABLE.pattern,
+    TABLE.cue,
     ("plainly", "unreal", "jest", "hearsay", "standing", "confided", "secret", "second_person", "first_person"),
 )
+_GREETING: Final = TABLE.cue("greeting")
+_ANNOUNCES, _DISREGARD, _TAKES_BACK, _POLAR, _YES, _REPLIES, _ASKS_OF = map(
+    TABLE.cue, ("announces", "disregard", "takes_back", "polar", "yes", "replies", "asks_of")
+)
+_KNOWN: Final = re.compile(r"^\W*(?:[\w'’]+\W+){1,3}i know\W*$", re.IGNORECASE)
+"""What somebody says that the other knows already: "three weeks, I know"."""
+_LEAD: Final = TABLE.cue("lead")
+_NEW_TOPIC: Final = re.compile(r"^\W*(?:ok(?:ay)?\W+)?(?:new (?:topic|subject)|by the way|anyway)\b", re.IGNORECASE)
+WORDS: Final = 3
+ALONE: Final = 4
+"""An answer of more words that is neither yes nor no says by itself what it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +73,21 @@ class Clause:
 
     @property
     def asks(self) -> bool:
-        return _ASKS.search(self.words) is not None
+        return _ASKS.search(self.words) is not None or _ASKS_OF.search(self.words) is not None
+
+    @property
+    def greets(self) -> bool:
+        """A greeting, thanks or a nod with next to nothing behind it. "no dairy for me" is none."""
+        return self.judged.worth < NOTABLE and _GREETING.match(self.words) is not None
+
+    @property
+    def plain(self) -> bool:
+        """Something said plainly of oneself."""
+        return _PLAINLY.search(self.words) is not None
 
     @property
     def notable(self) -> bool:
-        return self.judged.worth >= (NOTABLE / 2 if _PLAINLY.search(self.words) else NOTABLE)
+        return self.judged.worth >= (NOTABLE / 2 if self.plain else NOTABLE)
 
     @property
     def standing(self) -> bool:
@@ -101,7 +123,14 @@ def sentences(text: str) -> list[str]:
             found[-1] = f"{found[-1]} {sentence}"
         elif sentence:
             found.append(sentence)
-    return [part for one in found for part in (_spoken(one) if len(one) > SHORT else [one])]
+    whole = [kept for one in found if (kept := _meant(one))]
+    return [part for one in whole for part in (_spoken(one) if len(one) > SHORT else [one])]
+
+
+def _meant(sentence: str) -> str:
+    """A sentence from where it was last taken back: "he dropped it no wait I dropped it"."""
+    last = max((found.end() for found in _TAKES_BACK.finditer(sentence)), default=0)
+    return sentence[last:].strip(" ,.-–") if last else sentence
 
 
 def _spoken(sentence: str) -> list[str]:
@@ -143,18 +172,26 @@ def _pieces(line: Line) -> Iterator[str]:
     """Sentences that may be kept at all: no secret, no order, nothing that only looks like a password."""
     if line.turn.role not in ("user", "assistant") or _TOKEN_ALONE.match(line.text.strip()):
         return
+    if _DISREGARD.search(line.text):
+        return
     masked = redact(line.text) != line.text
     for words in sentences(line.text):
         if (
             len(words) > LONGEST
-            or (masked and find_secrets(words))
+            or (masked and (find_secrets(words) or not words[0].isalnum()))
             or _SECRET.search(words)
             or _TOKEN_ALONE.match(words)
         ):
             continue
-        own = _own_half(words) if line.turn.role == "assistant" else words
+        own = _own_half(words) if line.turn.role == "assistant" else _begun(words)
         if quarantine(own, line.turn.origin) is None:
             yield own
+
+
+def _begun(words: str) -> str:
+    """A sentence from where it comes to something: "ok new topic: we want to see Lisbon in May"."""
+    rest = _LEAD.sub("", words)
+    return rest if _NEW_TOPIC.match(words) and len(rest.split()) > WORDS else words
 
 
 def _own_half(words: str) -> str:
@@ -184,7 +221,9 @@ def _joined(parts: Sequence[Clause]) -> list[Clause]:
         apart = part.unmeant or part.judged.is_("secret", 0.8) or (part.asks and not part.persona)
         room = sum(len(one.words) + 1 for one in run) + len(part.words) <= SHORT
         together = _stretch([*run, part]) if run else part.words
-        if run and (apart or not room or together is None or _typed(part) != _typed(run[-1])):
+        announced = bool(run) and _ANNOUNCES.search(run[-1].words) is not None and not part.persona
+        differs = bool(run) and not announced and _typed(part) != _typed(run[-1])
+        if run and (apart or not room or together is None or differs):
             found += _closed(run)
             run = []
         if apart:
@@ -227,7 +266,18 @@ def _closed(run: Sequence[Clause]) -> Iterable[Clause]:
 
 
 def _idle(part: Clause) -> bool:
-    return part.judged.worth < 0.3 and (part.judged.is_("smalltalk", 0.4) or len(part.words) < 12)
+    if (
+        part.greets
+        or _KNOWN.search(part.words)
+        or (not part.persona and not part.standing and _of_the_other(part.words))
+    ):
+        return True
+    return part.judged.worth < 0.3 and (part.judged.is_("smalltalk", 0.4) or len(part.words) < 24)
+
+
+def _of_the_other(words: str) -> bool:
+    """Whether a sentence speaks of whom it speaks to and of nobody else."""
+    return _FOR_PERSONA.match(words.lstrip(' "“¿¡')) is not None and _OWN.search(words) is None
 
 
 def _answering(found: Sequence[Clause], lines: Sequence[Line]) -> list[Clause]:
@@ -242,13 +292,19 @@ def _answering(found: Sequence[Clause], lines: Sequence[Line]) -> list[Clause]:
             answered.append(clause)
             continue
         question = asked(asker)
-        if len(question) > SHORT or find_secrets(question):
+        if len(question) > SHORT or find_secrets(question) or _alone(question, clause.words):
             answered.append(clause)
             continue
         whole = classifier().judge([judge.ClassifiedLine(text=f"{question} {clause.words}", persona=clause.persona)])[0]
         better = whole if whole.worth > clause.judged.worth else clause.judged
         answered.append(Clause(line=clause.line, words=clause.words, judged=better, question=question, asker=asker))
     return answered
+
+
+def _alone(question: str, answer: str) -> bool:
+    """Whether what answers a question of yes or no says neither, so that with it, it would seem to agree."""
+    said = len(answer.split()) > ALONE and not _YES.match(answer) and not _REPLIES.match(answer)
+    return said and _POLAR.search(question) is not None
 
 
 def _asker(clause: Clause, lines: Sequence[Line], place: int) -> Line | None:

@@ -12,23 +12,49 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from hitherto.learn.notes import LaneSection, Line, LoopNote, Passage, Scene, SentenceNote, Sitting, SittingNotes
-from hitherto.learn.readers.clauses import TABLE, Clause
+from hitherto.learn.readers.clauses import TABLE, Clause, sentences
 from hitherto.learn.readers.loose_ends import content
 from hitherto.learn.readers.quotes import day, days, tense_of
 from hitherto.learn.verify import same_words
+from hitherto.text.languages import ENGLISH, detect
 from hitherto.types import Loop, Outcome, Quote, Support
 
 __all__ = ["closed", "rolling"]
 
 _SCALE: Final = {"brief": (2, 3), "normal": (3, 6), "full": (5, 10)}
-_DECISION, _LEAVES, _WORKED = map(TABLE.pattern, ("decision", "leaves", "worked"))
-_MOODS: Final = {mood: TABLE.compiled(pattern) for mood, pattern in TABLE.content["moods"].items()}
+_DECISION, _LEAVES, _WORKED = map(TABLE.cue, ("decision", "leaves", "worked"))
+_MOODS: Final = {mood: TABLE.cue(mood, section="moods") for mood in TABLE.content["moods"]}
+INFORMS, MANY = 0.06, 8
+"""What each word that tells of something adds, up to so many."""
+BESIDE: Final = 0.6
+"""What weighs less than so much of the weightiest does not tell a session beside it."""
 IDLE: Final = 0.8
 """What is surely small talk, and not as surely worth a note, tells no session of which something else can be told."""
 DAY: Final = 8
 MOMENTS: Final = 4
 WITH_QUESTION: Final = 140
 """Up to so many characters, an answer is told with its question."""
+_LEAD: Final = TABLE.cue("lead")
+_I: Final = re.compile(
+    r"\b(?P<and>and )?(?:(?P<be>i am|i['’]m|im)|(?P<have>i['’]ve|ive)|(?P<will>i['’]ll)|(?P<would>i['’]d)"
+    r"|i(?P<adverbs>(?: (?:just|also|still|never|always|only|even|almost|\w+ly))*) (?P<verb>[a-z]+(?:['’]t)?))\b",
+    re.IGNORECASE,
+)
+_NOT_RETOLD: Final = re.compile(
+    r"(?<!\w)['‘\"“]|[?]|\b(?:you|your|yours|u|ur|we|us|our|ours|myself|let|today|tonight|tomorrow|tmrw|yesterday|now|this)\b"
+    r"|^\W*(?:it|its|that|those|they|he|she|his|her|ill)\b|\byou['’]|\bwe['’]"
+    r"|\bi (?:know|mean|guess|think|suppose|swear)\W*$|\b(?:please|pls|plz)\b",
+    re.IGNORECASE,
+)
+"""What another mouth would have to say in other words, on another day or of somebody else."""
+_MY: Final = re.compile(r"\b(?P<my>my|mine)\b|\bme\b", re.IGNORECASE)
+_SAME: Final = frozenset(TABLE.content["words"]["same_for_all"].split())
+_THEIRS: Final = frozenset(["his", "hers", "its", "theirs", "this", "yes", "as", "days", "times"])
+_UNSURE: Final = frozenset(["bet", "cost", "cut", "hit", "hurt", "let", "put", "quit", "read", "set", "shut", "spread"])
+"""Verbs that do not show whether they tell of now or of then."""
+_OTHER: Final = {"am": "is", "do": "does", "don't": "doesn't", "have": "has", "haven't": "hasn't"}
+TOLD: Final = 0.6
+"""How much of what a clause says must be told in its place."""
 LONG: Final = 1_500
 """For so many characters that were said, one more sentence is worth keeping."""
 
@@ -134,6 +160,7 @@ def _weight(one: Clause, ideas: frozenset[str], counts: Counter[str], *, moving:
     again = sum(counts[idea] > 1 for idea in ideas) / (len(ideas) + 1)
     weight = judged.worth + 0.5 * judged.must + 0.3 * again + 0.3 * moving + 0.3 * one.standing
     weight += 0.3 * (judged.most("change", "settled", "event", "health", "plan") >= 0.5)
+    weight += INFORMS * min(len(ideas), MANY)
     return weight - 0.3 * one.persona - 0.3 * (len(ideas) < 2)
 
 
@@ -150,7 +177,7 @@ def _chosen(weighed: Sequence[_Weighed], *, most: int) -> list[_Weighed]:
 def _heart(best: Sequence[_Weighed], *, few: int) -> list[_Weighed]:
     """The few that tell a session; small talk only makes up for want of a second."""
     ranked = sorted(best, key=lambda one: -one.weight)
-    telling = [one for one in ranked if not _idle(one.clause)]
+    telling = [one for one in ranked if not _idle(one.clause) and one.weight >= BESIDE * ranked[0].weight]
     return sorted((telling if len(telling) > 1 else ranked[:2])[:few], key=lambda one: one.place)
 
 
@@ -162,17 +189,88 @@ def _told(clause: Clause, scene: Scene) -> SentenceNote:
     who = clause.line.speaker or (scene.persona if clause.persona else scene.user)
     quotes = [Quote(turn=clause.line.turn.id, words=clause.words)]
     who = who[:1].upper() + who[1:]
+    retold = "" if clause.standing or clause.judged.is_("request") else _retold(clause.words, who)
+    if retold:
+        return SentenceNote(text=f"{retold}{_dated(clause, scene, stop=retold[-1:])}", quotes=tuple(quotes))
     words = clause.words.rstrip(" .")
     said = f"{who} said “{words}”"
     short = len(clause.words) < 60 or len(clause.words) + len(clause.question) < WITH_QUESTION
     if clause.question and clause.asker is not None and short:
         quotes.insert(0, Quote(turn=clause.asker.turn.id, words=clause.question))
         said = f"Asked “{clause.question}”, {said}"
+    return SentenceNote(text=f"{said}{_dated(clause, scene, stop=words[-1:])}", quotes=tuple(quotes))
+
+
+def _dated(clause: Clause, scene: Scene, *, stop: str) -> str:
+    """The days that a clause means, and its full stop unless it ends with a mark of its own."""
     at = clause.line.turn.at.astimezone(ZoneInfo(scene.zone))
     meant = [day(time, at) for time in days(clause.words, at, scene.zone, tense=tense_of(clause))]
     dated = f" ({', '.join(dict.fromkeys(meant))})" if meant else ""
-    stop = "" if not dated and words[-1:] in "!?…。！？" else "."
-    return SentenceNote(text=f"{said}{dated}{stop}", quotes=tuple(quotes))
+    return f"{dated}{'' if not dated and stop in '!?…。！？' else '.'}"
+
+
+def _retold(words: str, name: str) -> str:
+    """English of somebody about themselves as another would say it, "I froze" as "Ana froze", where only the person changes;
+    nothing where it is not sure to be right, or where most of what was said would be left out."""
+    if detect(words) != ENGLISH:
+        return ""
+    spoken = {one.casefold(): one for one in reversed(sentences(words))}
+    told = [(one, retold) for one in reversed(spoken.values()) if (retold := _of_somebody(one, name))]
+    said = content(words)
+    kept = frozenset(idea for one, _ in told for idea in content(one))
+    if not told or len(kept & said) < TOLD * len(said):
+        return ""
+    return " ".join(f"{one}." if one[-1:] not in ".!…" else one for _, one in told).removesuffix(".")
+
+
+def _of_somebody(sentence: str, name: str) -> str:
+    plain = _LEAD.sub("", sentence).strip(" ,;:-–")
+    if _NOT_RETOLD.search(plain) or not (_I.search(plain) or (_MY.search(plain) and _has_subject(plain))):
+        return ""
+    parts: list[str] = []
+    place = 0
+    for found in _I.finditer(plain):
+        verb = _third(found, plain[found.end() :])
+        if not verb:
+            return ""
+        parts += [plain[place : found.start()], found["and"] or "", f"{name}{found['adverbs'] or ''} {verb}"]
+        place = found.end()
+    parts.append(plain[place:])
+    whole = "".join(parts)
+    told = _MY.sub(lambda found: _mine(found, name, named=name in whole[: found.start()]), whole)
+    return "" if re.search(r"\b[iI]\b", told) else told[:1].upper() + told[1:]
+
+
+def _has_subject(plain: str) -> bool:
+    """Whether a sentence begins with whom it is about: "Lea sent me flights", not "tell my sister" or "did my exercises"."""
+    first, *rest = plain.lower().split()
+    verb = next((word for word in rest if not word.endswith("ly")), "")
+    return first == "my" or verb in _SAME or (verb.endswith(("ed", "s")) and verb not in _THEIRS)
+
+
+def _mine(found: re.Match[str], name: str, *, named: bool) -> str:
+    if not found["my"]:
+        return name
+    return "their" if named and found["my"].lower() == "my" else f"{name}'s"
+
+
+def _third(found: re.Match[str], rest: str) -> str:
+    """What follows a name where "I" and these words stood; nothing where that is not sure."""
+    if found["be"] or found["have"] or found["will"] or found["would"]:
+        alone = {"be": "is", "have": "has", "will": "will", "would": "would"}
+        return "" if found["and"] and found["be"] else next(said for kind, said in alone.items() if found[kind])
+    verb = found["verb"].lower().replace("’", "'")
+    if verb in _SAME or (verb.endswith("ed") and verb not in {"need", "feed", "speed", "bleed", "succeed"}):
+        return verb
+    if verb in _UNSURE or found["and"] or re.search(r"\b(?:and|or|but|then)\b", rest):
+        return ""
+    if verb in _OTHER:
+        return _OTHER[verb]
+    if "'" in verb:
+        return ""
+    if re.search(r"[^aeiou]y$", verb):
+        return f"{verb[:-1]}ies"
+    return f"{verb}{'es' if re.search(r'(?:s|sh|ch|x|z|o)$', verb) else 's'}"
 
 
 def _through_the_day(sitting: Sitting, summary: tuple[SentenceNote, ...]) -> tuple[SentenceNote, ...]:

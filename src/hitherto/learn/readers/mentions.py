@@ -12,30 +12,28 @@ from typing import Final
 from hitherto.learn.notes import Line, PersonNote, Scene
 from hitherto.learn.readers.clauses import TABLE, Clause, sentences
 from hitherto.text import names as spelling
+from hitherto.text.languages import ENGLISH, detect
 from hitherto.types import EntityType, Quote
 
 __all__ = ["Mentions", "found_in"]
 
-_NAMED: Final = tuple(TABLE.compiled(TABLE.filled(one)) for group in TABLE.content["named"].values() for one in group)
-_KIN: Final = {
-    name: re.compile(rf"^(?:{pattern})s?$", re.IGNORECASE)
-    for name, pattern in TABLE.content["fragments"].items()
-    if name[:3] in ("kin", "pet")
-}
-_ANIMAL: Final = TABLE.pattern("animal")
+_NAMED: Final = tuple(one for many in TABLE.cues("named").values() for one in many)
+_LETTERS: Final = "\u2e7f"
+"""From here on a letter may be a whole name."""
+_ANIMAL: Final = TABLE.cue("animal")
 _CAPITAL: Final = re.compile(TABLE.text("patterns", "capital"))
-_CALLED: Final = TABLE.pattern("called")
-_ACTS, _STATES, _ROLE = map(TABLE.pattern, ("acts", "states", "role"))
+_CALLED: Final = TABLE.cue("called")
+_ACTS, _STATES, _ROLE = map(TABLE.cue, ("acts", "states", "role"))
 _PLACES: Final = re.compile(TABLE.text("patterns", "places"))
 _CONTRACTED: Final = re.compile(
     r"\b(?:I|we|you|they|he|she|it|that|there|what|who)['’](?:m|ve|ll|d|re|s)\b", re.IGNORECASE
 )
-_PLACE_BEFORE: Final = TABLE.pattern("place_before")
-_WORK_BEFORE: Final = TABLE.pattern("work_before")
-_WITH_BEFORE: Final = TABLE.pattern("with_before")
-_NOT_NAMES: Final = frozenset(" ".join(TABLE.texts("words", "not_names")).split())
-_TITLED: Final = TABLE.pattern("titled")
-_COMMON: Final = frozenset(spelling.given())
+_PLACE_BEFORE: Final = TABLE.cue("place_before")
+_WORK_BEFORE: Final = TABLE.cue("work_before")
+_WITH_BEFORE: Final = TABLE.cue("with_before")
+_NOT_NAMES: Final = {code: frozenset(words.split()) for code, words in TABLE.words("not_names").items()}
+_TITLED: Final = TABLE.cue("titled")
+_COMMON: Final = spelling.given().union(*(words.split() for words in TABLE.words("names").values()))
 
 
 @dataclass(slots=True)
@@ -69,7 +67,7 @@ class Mentions:
 
     def add(self, name: str, quote: Quote, *, kind: EntityType = "person", what: str = "", sure: bool = False) -> None:
         label = _label(name)
-        if label.casefold() in self._own or not _may_be_name(label):
+        if label.casefold() in self._own or not _may_be_name(label, quote.words):
             return
         shown = self._known.get(label.casefold(), label)
         mention = self._found.setdefault(shown.casefold(), _Mention(shown, kind=self._kinds.get(shown, kind)))
@@ -95,7 +93,7 @@ class Mentions:
         hits = {
             shown: folded.find(key)
             for key, shown in labels.items()
-            if (key in plain if " " not in key else key in folded)
+            if (key in plain if " " not in key and key < _LETTERS else key in folded)
         }
         return tuple(sorted((name for name in hits if name.casefold() not in self._own), key=lambda name: hits[name]))
 
@@ -104,6 +102,20 @@ class Mentions:
         found = {name: self._found.get(name.casefold()) for name in names}
         known = {label.casefold() for label in self._known.values()}
         return tuple(name for name, one in found.items() if (one is not None and one.sure) or name.casefold() in known)
+
+    def relates(self, turn: str, words: str) -> bool:
+        """Whether somebody is named there with what they are to the speaker."""
+        found = (self._found.get(name.casefold()) for name in self.within(words))
+        return any(one.what and one.quotes[0].turn == turn for one in found if one is not None)
+
+    def meant(self, words: str) -> tuple[str, ...]:
+        """Whom a pronoun behind these words means: the one person whom they name, if it is one."""
+        people = [name for name in self.believed(self.within(words)) if self._kind(name) == "person"]
+        return tuple(people) if len(people) == 1 else ()
+
+    def _kind(self, name: str) -> EntityType:
+        found = self._found.get(name.casefold())
+        return found.kind if found is not None else self._kinds.get(name, "person")
 
     def notes(self) -> tuple[PersonNote, ...]:
         return tuple(
@@ -176,7 +188,7 @@ def _related(line: Line, mentions: Mentions, scene: Scene) -> None:
             quote = _quote(line, found.start("n"), found["n"])
             mentions.add(found["n"], quote, kind=_kind(relation), what=f"{whose}'s {relation}", sure=_believable(found))
     for found in _CALLED.finditer(line.text):
-        sure = found[1][0].isupper() or found[1].casefold() in _COMMON
+        sure = found[1][0].isupper() or found[1] > _LETTERS or found[1].casefold() in _COMMON
         mentions.add(found[1], _quote(line, found.start(1), found[1]), sure=sure)
     for found in _TITLED.finditer(line.text):
         mentions.add(found[1], _quote(line, found.start(1), found[1]), sure=True)
@@ -196,9 +208,11 @@ def _believable(found: re.Match[str]) -> bool:
     """Whether what stands beside a relation is a name: "my sister rings" is none."""
     name = found["n"]
     after = found.string[found.end("n") :]
-    if name[0].isupper() or name.casefold() in _COMMON:
+    if name[0].isupper() or name > _LETTERS or name.casefold() in _COMMON:
         return True
-    if name.casefold().endswith(("ed", "ing", "ly")) or name.casefold() in _NOT_NAMES:
+    if name.casefold() in _not_names(found.string) or any(one.match(f" {name}") for one in (_ACTS, _STATES)):
+        return False
+    if detect(found.string) in {"", ENGLISH} and name.casefold().endswith(("ed", "ing", "ly")):
         return False
     ends = re.match(r"\s*(?:[,.!?;()\"“]|$|-)", after) is not None
     goes_on = any(pattern.match(after) for pattern in (_ACTS, _STATES, _ROLE))
@@ -206,7 +220,7 @@ def _believable(found: re.Match[str]) -> bool:
 
 
 def _kind(relation: str) -> EntityType:
-    return "animal" if _KIN["pet"].match(relation) or _ANIMAL.match(relation) else "person"
+    return "animal" if _ANIMAL.match(relation) else "person"
 
 
 def _lower_words(lines: Sequence[Line]) -> frozenset[str]:
@@ -240,8 +254,13 @@ def _label(name: str) -> str:
     return plain if any(character.isupper() for character in plain) else plain[:1].upper() + plain[1:]
 
 
-def _may_be_name(label: str) -> bool:
+def _not_names(text: str) -> frozenset[str]:
+    """Words that are no names where a text's language is spoken."""
+    return _NOT_NAMES[ENGLISH] | _NOT_NAMES.get(detect(text), frozenset())
+
+
+def _may_be_name(label: str, text: str) -> bool:
     words = label.casefold().split()
-    if _CONTRACTED.search(label) or not 1 < len(label) < 40:
+    if _CONTRACTED.search(label) or not (len(label) > 1 or label > _LETTERS) or len(label) >= 40:
         return False
-    return bool(words) and not any(word in _NOT_NAMES for word in words)
+    return bool(words) and not any(word in _not_names(text) for word in words)

@@ -5,20 +5,25 @@ said stands as numbered data: the same escaping as in a context, no secrets. Not
 names, because the schema of an answer is paid for with every question.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
+from textwrap import shorten
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from hitherto.learn.loops import overdue
-from hitherto.learn.notes import Line, Passage, Scene, Sitting
-from hitherto.safety.escaping import safe
+from hitherto.learn.notes import Line, Passage, Scene, Sitting, overdue
+from hitherto.learn.verify import MORNING
+from hitherto.safety.markup import safe
 from hitherto.safety.visible import visible
 from hitherto.types import Entity, Loop, Memory, Summary
 
 LONGEST_NAME: Final = 60
 PEOPLE: Final = 24
+OTHERS: Final = 12
+"""How many are shown, and how many of them though the lines do not name them."""
+LONGEST_ROLE: Final = 90
+"""Characters that say what somebody is to the user."""
 PAUSE: Final = timedelta(minutes=10)
 """After such a pause the time is said again."""
 
@@ -48,10 +53,11 @@ def _text(name: str) -> str:
 
 READING: Final = _text("reading.txt")
 CLOSING: Final = _text("closing.txt")
+DAY: Final = '; k "day": the whole day in one to three sentences.'
 SUMMING: Final = _text("summing.txt") + "\n"
 
 
-class Numbers:
+class Numbered:
     """Which note or line a number in the question means."""
 
     def __init__(
@@ -65,21 +71,23 @@ class Numbers:
         self.lines = dict(enumerate(lines, start=1))
         self.memories = {f"m{n}": memory for n, memory in enumerate(memories, start=1)}
         self.loops = {f"l{n}": loop for n, loop in enumerate(loops, start=1)}
-        self.sentences = {f"r{n}": one for n, one in enumerate(rolling.sentences if rolling else (), start=1)}
+        known = {quote for one in (*memories, *loops) for quote in one.quotes}
+        more = [one for one in (rolling.sentences if rolling else ()) if not known.issuperset(one.quotes)]
+        self.sentences = {f"r{n}": one for n, one in enumerate(more, start=1)}
 
 
-def of_passage(passage: Passage) -> Numbers:
-    return Numbers(lines=passage.lines, memories=passage.memories, loops=passage.loops, rolling=passage.rolling)
+def of_passage(passage: Passage) -> Numbered:
+    return Numbered(lines=passage.lines, memories=passage.memories, loops=passage.loops, rolling=passage.rolling)
 
 
-def of_sitting(sitting: Sitting) -> Numbers:
-    return Numbers(lines=sitting.lines, memories=sitting.noted, loops=sitting.loops)
+def of_sitting(sitting: Sitting) -> Numbered:
+    return Numbered(lines=sitting.lines, memories=sitting.noted, loops=sitting.loops)
 
 
 def reading(passage: Passage) -> tuple[str, str]:
     """Instructions and question for a passage, and for the session that it ends."""
     numbers = of_passage(passage)
-    parts = [*_who(passage.scene), *_known(numbers, passage.scene, cut=passage.cut)]
+    parts = [*_who(passage.scene), *_known(numbers, passage.scene, past=passage.past, cut=passage.cut)]
     if numbers.sentences:
         parts += ["In mind:", *(f"{name} {safe(one.text)}" for name, one in numbers.sentences.items())]
     if passage.sitting is not None and passage.sitting.day is not None:
@@ -90,7 +98,7 @@ def reading(passage: Passage) -> tuple[str, str]:
         parts += ["[BEFORE]", *rendered[: len(passage.before)], "[/BEFORE]"]
     parts += ["[NEW]", *rendered[len(passage.before) :], "[/NEW]"]
     if passage.sitting is not None:
-        parts.append(CLOSING)
+        parts.append(_closing(passage.sitting))
     return READING, "\n".join(parts)
 
 
@@ -101,40 +109,60 @@ def closing(sitting: Sitting) -> tuple[str, str]:
     if sitting.day is not None:
         parts += ["Day so far: " + safe(sitting.day.text)]
     parts += ["[NEW]", *_lines(sitting.lines, zone=sitting.scene.zone), "[/NEW]"]
-    return SUMMING + CLOSING, "\n".join(parts)
+    return SUMMING + _closing(sitting), "\n".join(parts)
+
+
+def _closing(sitting: Sitting) -> str:
+    """What is asked for at a session's end; of the whole day only when it had another session."""
+    return CLOSING + (DAY if sitting.day is not None else ".")
 
 
 def _who(scene: Scene) -> Iterator[str]:
-    yield f"User: {_name(scene.user)}. Persona: {_name(scene.persona)}. Zone: {scene.zone}."
+    yield f"User: {_name(scene.user)}. Persona: {_name(scene.persona)}."
     if scene.speakers:
         yield "In the group: " + ", ".join(map(_name, scene.speakers))
     if scene.people:
-        yield "Known people: " + "; ".join(map(_person, scene.people[:PEOPLE]))
+        people = scene.people[: min(PEOPLE, len(scene.named) + OTHERS)]
+        yield "Known people: " + "; ".join(_person(e, named=e.key in scene.named) for e in people)
 
 
-def _person(entity: Entity) -> str:
+def _person(entity: Entity, *, named: bool) -> str:
+    """Whom the lines name with what they are to the user, others so that their names are spelt as they are."""
     also = ", ".join(map(_name, entity.aliases[:4]))
-    what = safe(" ".join(entity.text.split()))[:80]
-    return _name(entity.label) + (f" = {also}" if also else "") + (f" ({what})" if what else "")
+    what = shorten(entity.text, LONGEST_ROLE, placeholder="…") if named else ""
+    return _name(entity.label) + (f" = {also}" if also else "") + (f" ({safe(what)})" if what else "")
 
 
-def _known(numbers: Numbers, scene: Scene, *, cut: bool) -> Iterator[str]:
+def _known(numbers: Numbered, scene: Scene, *, past: Collection[str] = (), cut: bool) -> Iterator[str]:
     if numbers.memories:
         yield "Known facts (more are known):" if cut else "Known facts:"
         for name, memory in numbers.memories.items():
-            private = memory.persona is not None and memory.subject == "user"
-            flags = [word for word, said in (("private", private), ("standing", memory.standing)) if said]
-            yield f"{name} {'[' + ', '.join(flags) + '] ' if flags else ''}{safe(memory.text)}"
+            private = memory.persona is not None and memory.subject == "user" and not memory.standing
+            said = (("private", private), ("standing", memory.standing), ("past", memory.id in past))
+            flags = ", ".join(word for word, holds in said if holds)
+            yield f"{name} {f'[{flags}] ' if flags else ''}{safe(memory.text)}"
     if numbers.loops:
         yield "Open loops:"
         for name, loop in numbers.loops.items():
-            yield f"{name} ({_loop(loop, scene)}) {safe(loop.text)}"
+            yield f"{name}{_loop(loop, scene)} {safe(loop.text)}"
 
 
 def _loop(loop: Loop, scene: Scene) -> str:
-    owner = scene.user if loop.owner == "user" else scene.persona
-    due = f", {_local(loop.due, scene.zone):%Y-%m-%d}" if loop.due else ""
-    return f"{loop.kind}, {_name(owner)}{due}{', late' if overdue(loop, scene.now) else ''}"
+    """What the text of a loop does not say: that it is a habit, that the persona must act, when, and that it is late."""
+    owes = loop.owner == "persona" and not loop.text.startswith(scene.persona)
+    said = (
+        "habit" if loop.kind == "habit" else "",
+        _name(scene.persona) if owes else "",
+        _day(loop.due, scene.zone) if loop.due else "",
+        "late" if overdue(loop, scene.now) else "",
+    )
+    return f" ({', '.join(filter(None, said))})" if any(said) else ""
+
+
+def _day(due: datetime, zone: str) -> str:
+    """The day, and the time unless it is the one that a whole day is given."""
+    at = _local(due, zone)
+    return f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (MORNING, 0) else f"{at:%Y-%m-%d %H:%M}"
 
 
 def _now(scene: Scene) -> Iterator[str]:

@@ -11,6 +11,7 @@ from hitherto.learn.readers import classifier as judge
 from hitherto.learn.readers import extracts, loose_ends, mentions, quotes
 from hitherto.learn.readers.classifier import classifier
 from hitherto.learn.readers.clauses import Clause, clauses, tells
+from hitherto.learn.readers.endings import endings
 
 __all__ = ["RuleReader"]
 
@@ -28,9 +29,12 @@ class RuleReader:
     async def read(self, passage: Passage) -> Reading:
         found = clauses(passage.new, before=passage.before)
         named = mentions.found_in(passage.scene, passage.lines, found)
-        moving = loose_ends.loops(found, passage.loops, scene=passage.scene)
+        moving = loose_ends.loops(found, passage.loops, scene=passage.scene, mentions=named)
         return Reading(
-            facts=tuple(quotes.facts(found, passage.scene, named, passage.memories)),
+            facts=(
+                *endings(found, passage.memories, moving=moving, loops=passage.loops),
+                *quotes.facts(found, passage.scene, named, passage.memories),
+            ),
             loops=tuple(moving),
             people=named.notes(),
             rolling=self._rolling(passage, found, moving) if passage.characters else (),

@@ -1,11 +1,12 @@
-"""Embedders: text to unit vectors. `base` is the protocol, `static` the default, `onnx` the extra, `remote` an endpoint's,
-`pydantic` PydanticAI's, `sentences` those of sentence-transformers. A part is imported when its name is asked for.
+"""Embedders: text to unit vectors. `base` is the protocol with what a similarity means, `static` the default, `onnx` the
+extra, `remote` an endpoint's, `pydantic` PydanticAI's, `sentences` those of sentence-transformers. A part is imported when
+its name is asked for.
 """
 
 from typing import cast
 
 from hitherto.errors import MissingExtra
-from hitherto.plugins import plugin, unknown
+from hitherto.plugins import fitting, plugin, unknown
 from hitherto.recall.embed.base import Embedder
 from hitherto.recall.embed.static import static_embedder
 
@@ -30,7 +31,7 @@ def open_embedder(embedder: "str | Embedder | None") -> Embedder:
     if embedder is None or embedder == "static":
         return static_embedder()
     if not isinstance(embedder, str):
-        return embedder
+        return fitting("embedder", embedder)
     kind, _, name = embedder.partition(":")
     match kind:
         case "openai":

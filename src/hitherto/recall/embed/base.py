@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hitherto.recall.embed.topics import TOPICS
+from hitherto.errors import HithertoError, ServiceError
 from hitherto.recall.vectors import Vectors, products
 
 Purpose = Literal["query", "passage"]
@@ -107,3 +107,140 @@ def _measure(embedder: Embedder) -> Calibration:
     if not all(low < high for (low, _), (high, _) in pairwise(points)):
         return Calibration(points=((-1.0, 0.0), (1.0, 1.0)))
     return Calibration(points=tuple((round(place, 6), value) for place, value in points))
+
+
+# Everyday sentences in groups of one topic each: what calibration measures an embedder on.
+#
+# Sentences of different groups are unrelated. They are written for this purpose and plain on purpose: the same mix of
+# statements and questions that a chat has.
+
+TOPICS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        "My sister is expecting her first baby in October.",
+        "We are painting the nursery a pale yellow.",
+        "Did the midwife say everything looks fine?",
+        "I am going to be an uncle and I can hardly believe it.",
+        "They have not agreed on a name yet.",
+    ),
+    (
+        "The car makes a grinding noise whenever I brake.",
+        "The mechanic wants four hundred for new discs.",
+        "I had the oil changed two months ago.",
+        "Is it safe to drive with worn tyres?",
+        "I might just sell it and take the train.",
+    ),
+    (
+        "I have been learning Portuguese for half a year.",
+        "The verbs are harder than I expected.",
+        "My teacher makes us speak for the whole lesson.",
+        "How do you remember so many new words?",
+        "Next spring I would like to take the exam.",
+    ),
+    (
+        "The deployment failed because of a missing environment variable.",
+        "We rolled back and opened a ticket for the database team.",
+        "Could you review my pull request before lunch?",
+        "All the integration tests pass on my machine.",
+        "The new service uses half as much memory.",
+    ),
+    (
+        "I baked sourdough this morning and the crust came out perfect.",
+        "You need to feed the starter twice a day.",
+        "Which flour works best for rye bread?",
+        "The oven has to be very hot with some steam.",
+        "I burnt the last loaf, so this was a relief.",
+    ),
+    (
+        "Our landlord wants to raise the rent by ten percent.",
+        "The lease runs out at the end of August.",
+        "We looked at a flat near the park with a balcony.",
+        "Who pays for the broken heating?",
+        "Moving again would cost us a fortune.",
+    ),
+    (
+        "I ran my first half marathon on Sunday.",
+        "My knee hurts a little when I climb stairs.",
+        "The training plan has four runs a week.",
+        "Do you stretch before or after a workout?",
+        "I want to finish the next race under two hours.",
+    ),
+    (
+        "Our old cat sleeps on the radiator all winter.",
+        "The vet gave us drops for her eyes.",
+        "She brought a mouse into the kitchen again.",
+        "Do dogs and cats really fight that much?",
+        "We adopted her from a shelter eleven years ago.",
+    ),
+    (
+        "The band plays in a small club downtown tonight.",
+        "I have been practising the same guitar solo for weeks.",
+        "Their second album is so much better than the first.",
+        "Can you read sheet music?",
+        "We recorded three songs in my basement.",
+    ),
+    (
+        "I could not sleep again and felt anxious all day.",
+        "My therapist suggested writing down three good things.",
+        "Some evenings the loneliness is hard to bear.",
+        "What helps you when everything feels too much?",
+        "Talking to an old friend made me feel lighter.",
+    ),
+    (
+        "The flight to Lisbon leaves at six in the morning.",
+        "We booked a room with a view of the river.",
+        "Should I take a raincoat or will it be sunny?",
+        "The visa took longer than the whole holiday.",
+        "I lost my suitcase at the airport last time.",
+    ),
+    (
+        "My tomatoes have brown spots on their leaves.",
+        "We planted tulips along the fence last autumn.",
+        "How often should I water the basil?",
+        "The apple tree finally carries fruit this year.",
+        "Snails have eaten all of my lettuce.",
+    ),
+    (
+        "The bank declined my application for a mortgage.",
+        "I try to put aside two hundred every month.",
+        "Are index funds a sensible way to save for retirement?",
+        "The tax return is due at the end of May.",
+        "Inflation has eaten up my pay rise.",
+    ),
+    (
+        "The exam covers photosynthesis and cell division.",
+        "Our biology teacher lost the test papers.",
+        "I have to hand in the essay by Friday.",
+        "Could you explain what an enzyme does?",
+        "The library is full during the exam weeks.",
+    ),
+)
+
+
+# What embedders give, looked at before anybody relies on it.
+#
+# An embedder may be the application's own, a library's or another company's. Whatever goes wrong in it is one error
+# that recall and the work know how to live with; a vector of another size or without a value would otherwise be
+# stored, and spoil every later search of that user.
+
+
+class CheckedEmbedder:
+    """Another embedder, of which every failure is a ServiceError."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.name, self.version, self.dimension = inner.name, inner.version, inner.dimension
+        self.at_once, self.trust = inner.at_once, inner.trust
+
+    def embed(self, texts: Sequence[str], *, purpose: Purpose = "passage") -> Vectors:
+        try:
+            found = np.asarray(self._inner.embed(texts, purpose=purpose), dtype=np.float32)
+        except HithertoError:
+            raise
+        except Exception as error:
+            raise ServiceError(f"{self.name} gave no vectors: {type(error).__name__}: {error}") from error
+        wanted = (len(texts), self.dimension)
+        if found.shape != wanted:
+            raise ServiceError(f"{self.name} gave vectors of {found.shape}, not {wanted}")
+        if not np.isfinite(found).all():
+            raise ServiceError(f"{self.name} gave vectors with values that are no numbers")
+        return found

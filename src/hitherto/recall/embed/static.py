@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.recall.embed.base import Purpose
-from hitherto.recall.embed.unigram import Unigram
-from hitherto.recall.embed.wordpiece import WordPiece, words
+from hitherto.recall.embed.pieces import Unigram, WordPiece, words
 from hitherto.recall.vectors import Codes, Vectors, unit
 from hitherto.text.languages import ENGLISH, detect
 

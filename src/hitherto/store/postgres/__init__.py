@@ -1,4 +1,4 @@
-"""The served store: PostgreSQL with pgvector."""
+"""The served store: PostgreSQL."""
 
 from hitherto.store.postgres.store import PostgresStore
 

@@ -19,7 +19,7 @@ from hitherto.errors import SchemaMismatch, StoreCorrupt, StoreError, StoreUnava
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import CATALOG_TABLES, USER_TABLES
 from hitherto.store.postgres.migrations import applied
-from hitherto.store.postgres.sending import Connection
+from hitherto.store.postgres.pipeline import Connection
 
 CONTENTS = "contents.json"
 _TABLES = (*CATALOG_TABLES, *USER_TABLES)

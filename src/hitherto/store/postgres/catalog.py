@@ -1,21 +1,21 @@
 """The catalog in PostgreSQL: tenants' documents, hints of due work, who is there. Every statement stands
 alone."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from hitherto.clock import micros
-from hitherto.errors import Conflict
+from hitherto.errors import Conflict, StoreUnavailable
 from hitherto.store.catalog import Document, UserKey
 from hitherto.store.postgres.connections import Connections
 from hitherto.store.postgres.layout import APPLICATION
-from hitherto.store.postgres.reading import Statement
-from hitherto.store.postgres.rows import Fetched, document
-from hitherto.store.postgres.sending import Connection, send
+from hitherto.store.postgres.pipeline import Connection, send
+from hitherto.store.postgres.queries import Statement
+from hitherto.store.postgres.rows import Fetched, document, escape
 from hitherto.store.postgres.statements import statement
-from hitherto.store.postgres.words import escape
 
 _BEGIN = Statement("begin isolation level read committed", {})
 _ROLE = Statement(f"set local role {APPLICATION}", {})
@@ -90,14 +90,27 @@ class PostgresCatalog:
         return bool(await self._run("delete_document", tenant=tenant, kind=kind, name=name))
 
     async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
-        """One statement a user, so that none spans users; a lost hint is only a delay, so none waits for the
-        disk."""
+        """One statement a user, so that none spans users; a lost hint is only a delay, so none waits for the disk. Those whose
+        worker a cluster lost are tried again when all others are written."""
+        late: dict[UserKey, datetime | None] = {}
         for key, due in dues.items():
-            user = UUID(hex=key.digest)
-            if due is None:
-                await self._run("clear_hint", durable=False, user=user)
-            else:
-                await self._run("put_hint", durable=False, user=user, tenant=key.tenant, name=key.user, due=micros(due))
+            try:
+                await self._hint(key, due, waits=False)
+            except StoreUnavailable:
+                late[key] = due
+        lost = await asyncio.gather(*(self._hint(*each, waits=True) for each in late.items()), return_exceptions=True)
+        for error in lost:
+            if error is not None:
+                raise error
+
+    async def _hint(self, key: UserKey, due: datetime | None, *, waits: bool) -> None:
+        user = UUID(hex=key.digest)
+        if due is None:
+            asked = Statement(statement("clear_hint"), {"user": user})
+        else:
+            values = {"user": user, "tenant": key.tenant, "name": key.user, "due": micros(due)}
+            asked = Statement(statement("put_hint"), values)
+        await self._send(asked, durable=False, whose=user, waits=waits)
 
     async def due(self, *, now: datetime, limit: int) -> tuple[UserKey, ...]:
         return tuple(UserKey(*row) for row in await self._run("due", now=micros(now), limit=limit))
@@ -109,13 +122,15 @@ class PostgresCatalog:
     async def count_users(self) -> int:
         return int((await self._run("count_users"))[0][0])
 
-    async def _run(self, name: str, /, *, durable: bool = True, **values: Any) -> Fetched:
-        return await self._send(Statement(statement(name), values), durable=durable)
+    async def _run(self, name: str, /, **values: Any) -> Fetched:
+        return await self._send(Statement(statement(name), values))
 
-    async def _send(self, asked: Statement, *, durable: bool = True) -> Fetched:
+    async def _send(
+        self, asked: Statement, *, durable: bool = True, whose: UUID | None = None, waits: bool = True
+    ) -> Fetched:
         begun = (_BEGIN, _ROLE) if durable else (_BEGIN, _ROLE, _UNSYNCED)
 
         async def work(connection: Connection) -> Fetched:
             return (await send(connection, [*begun, asked, _COMMIT]))[-2]
 
-        return await self._connections.persist(work)
+        return await self._connections.persist(work, whose=whose, waits=waits)

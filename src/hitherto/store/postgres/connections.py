@@ -21,7 +21,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from hitherto.errors import StoreClosed
 from hitherto.store.postgres.failures import RETRIED, clear_errors, lost_worker, settings_of
 from hitherto.store.postgres.layout import SCHEMA
-from hitherto.store.postgres.sending import Connection
+from hitherto.store.postgres.pipeline import Connection
 
 T = TypeVar("T")
 
@@ -123,9 +123,11 @@ class Connections:
             returning.add_done_callback(self._returning.discard)
             await asyncio.shield(returning)
 
-    async def persist(self, work: Callable[[Connection], Awaitable[T]], *, whose: UUID | None = None) -> T:
-        """Runs `work` on a connection, and again when its connection broke, another transaction stood in its way, or a
-        cluster lost the user's worker; errors come out clear."""
+    async def persist(
+        self, work: Callable[[Connection], Awaitable[T]], *, whose: UUID | None = None, waits: bool = True
+    ) -> T:
+        """Runs `work` on a connection, and again when its connection broke, another transaction stood in its way, or (if it
+        `waits`) a cluster lost the user's worker; errors come out clear."""
         deadline = time.monotonic() + self.patience
         with clear_errors(self.settings):
             if self._away and not await self._back():
@@ -143,9 +145,8 @@ class Connections:
                     raise
                 except psycopg.Error as error:
                     lost = lost_worker(error) is not None
-                    again = (
-                        isinstance(error, RETRIED) or (held and held[0].closed) or (lost and self._worth_waiting(whose))
-                    )
+                    again = isinstance(error, RETRIED) or (held and held[0].closed)
+                    again = again or (lost and waits and self._worth_waiting(whose))
                     if time.monotonic() > deadline or not again:
                         raise
                 await asyncio.sleep(random.uniform(*(_LATER if lost else _SOON)))

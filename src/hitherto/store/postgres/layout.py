@@ -8,6 +8,7 @@ The *search* role owns the two full-text functions and may read words of all use
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -21,7 +22,7 @@ FORMER: Final = "recollect"
 APPLICATION = "hitherto_app"
 SEARCH = "hitherto_search"
 PARTITIONS = 8
-COMPLETION: Final = 2
+COMPLETION: Final = 3
 """Raised with every change to what `completion` says: a database that was completed by a lower number is completed again."""
 
 USER_TABLES = (
@@ -71,18 +72,6 @@ _MAINTENANCE = "current_setting('hitherto.maintenance', true) = 'on'"
 
 DROP_NEAR: Final = "alter table traces drop column if exists near"
 """A column of pgvector's type that 0.1.0 made and nothing reads."""
-
-# Whatever they took and gave: the next ones may take and give something else.
-_DROP_FUNCTIONS = (
-    "do $$ declare found regprocedure; begin\n"
-    "    for found in\n"
-    "        select oid::regprocedure from pg_proc\n"
-    f"        where proname = any ('{{{', '.join(FUNCTIONS)}}}') and pronamespace = current_schema()::regnamespace\n"
-    "    loop\n"
-    "        execute format('drop function %s', found);\n"
-    "    end loop;\n"
-    "end $$"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,21 +184,29 @@ def function_scripts(count: int = PARTITIONS) -> list[str]:
     return [script.replace("{target}", target) for target in ("turn", "record")]
 
 
-def functions(count: int = PARTITIONS, schema: str = SCHEMA) -> list[str]:
-    """The search functions. The search role owns them; only the application role may call them. They are made by the
-    role of the session: what another role makes in a transaction, the machines of a cluster do not know yet."""
-    statements = [
-        f"grant create on schema {schema} to {SEARCH}",
-        _DROP_FUNCTIONS,
-        *function_scripts(count),
-    ]
-    for name in FUNCTIONS:
-        statements += [
-            f"alter function {name} owner to {SEARCH}",
+def functions(count: int = PARTITIONS, schema: str = SCHEMA, *, spread: Sequence[str] = ()) -> list[str]:
+    """The search functions; `spread` says how a cluster's machines learn of them. The search role owns them in the end; only
+    the application role may call them. They are made by the role of the session: what another role makes in a transaction,
+    the machines of a cluster do not know yet. And they are given away last, because an owner who is no superuser may say
+    nothing about them afterwards. Whatever the former ones took and gave, they are dropped, by statements that a coordinator
+    passes on."""
+    rights = [
+        statement
+        for name in FUNCTIONS
+        for statement in (
             f"revoke all on function {name} from public",
             f"grant execute on function {name} to {APPLICATION}",
-        ]
-    return [*statements, f"revoke create on schema {schema} from {SEARCH}"]
+        )
+    ]
+    return [
+        f"grant create on schema {schema} to {SEARCH}",
+        *(f"drop function if exists {name}" for name in FUNCTIONS),
+        *function_scripts(count),
+        *rights,
+        *spread,
+        *(f"alter function {name} owner to {SEARCH}" for name in FUNCTIONS),
+        f"revoke create on schema {schema} from {SEARCH}",
+    ]
 
 
 def completion() -> list[str]:

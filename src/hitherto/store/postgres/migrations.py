@@ -14,10 +14,10 @@ from hashlib import sha256
 from psycopg import errors, sql
 
 from hitherto.errors import SchemaMismatch, StoreError, StoreUnavailable
-from hitherto.store.postgres import layout, sharding
+from hitherto.store.postgres import layout, shards
 from hitherto.store.postgres.connections import query
 from hitherto.store.postgres.layout import APPLICATION, FORMER, KINDS, SCHEMA, SEARCH, Migration
-from hitherto.store.postgres.sending import Connection
+from hitherto.store.postgres.pipeline import Connection
 
 OLDEST_SERVER = 16
 _COMPLETION = "completion"
@@ -77,9 +77,9 @@ async def migrate(connection: Connection, *, steps: Sequence[Migration] | None =
             await asyncio.sleep(random.uniform(0.05, 0.2))
         except errors.InsufficientPrivilege as error:
             raise StoreError(
-                f"the PostgreSQL role may not prepare the database ({error.diag.message_primary}). It must be allowed"
-                f" to create a schema and the roles {APPLICATION} and {SEARCH}; or let an"
-                " administrator create these and grant both roles to it"
+                f"the PostgreSQL role may not prepare the database ({error.diag.message_primary}). The role must own the"
+                " database or be allowed to create a schema in it, and an administrator runs once, with its name for ROLE:"
+                f" CREATE ROLE {APPLICATION}; CREATE ROLE {SEARCH}; GRANT {APPLICATION}, {SEARCH} TO ROLE"
             ) from error
 
 
@@ -113,12 +113,12 @@ async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
             await _ensure_role(connection, role)
         spread = await distributed(connection)
         for step in missing:
-            await connection.execute(query(sharding.unpartitioned(step.sql) if spread else step.sql))
+            await connection.execute(query(shards.unpartitioned(step.sql) if spread else step.sql))
             await connection.execute(
                 "insert into migrations (kind, number, name, digest) values (%s, %s, %s, %s)",
                 (step.kind, step.number, step.name, sha256(step.sql.encode()).hexdigest()),
             )
-        for each in sharding.completion(spread) if spread else layout.completion():
+        for each in shards.completion(spread) if spread else layout.completion():
             await connection.execute(query(each))
 
 

@@ -1,15 +1,18 @@
 """Rows of PostgreSQL as the values of the protocol, and back."""
 
+import re
+import zlib
+from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any
 from uuid import UUID
 
 from hitherto.clock import from_micros, micros
 from hitherto.store import codec
 from hitherto.store.catalog import Document
-from hitherto.store.codec import OFTEN, Columns, encode_json, encode_parts, stamp
-from hitherto.store.postgres.words import escape, stems, unescape, words
+from hitherto.store.codec import NAMES, OFTEN, Columns, encode_json, encode_parts, stamp
 from hitherto.store.protocol import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
 from hitherto.types import StoredTurn
 
@@ -51,7 +54,7 @@ def cursor(row: Columns) -> Cursor:
 
 
 def snapshot(row: Columns) -> StoredSnapshot:
-    return codec.snapshot(row, unescape(row[3]))
+    return codec.snapshot(row, unpacked(row[3]))
 
 
 def note(row: Columns) -> Note:
@@ -147,10 +150,131 @@ def snapshot_values(user: UUID, snapshot: StoredSnapshot) -> Values:
         "id": snapshot.id,
         "at": micros(snapshot.at),
         "known": snapshot.known,
-        "body": escape(snapshot.body),
+        "body": packed(snapshot.body),
         "whole": snapshot.full,
     }
 
 
 def note_values(user: UUID, note: Note) -> Values:
     return {"user": user, "name": note.name, "body": escape(note.body), "expires": stamp(note.expires)}
+
+
+# --- how text and stems become values of PostgreSQL ----------------------------------------------------------------------
+#
+# Text of PostgreSQL cannot hold the character NUL, Python's can: it is written as two characters that nobody
+# uses, and read back. A stem becomes a *word*: the user's mark and the stem. The mark, 24 bits of the user's
+# digest, makes the inverted index of a partition with many users behave like one index for each of them; a
+# collision costs a comparison, because every statement filters by user as well.
+
+_ESCAPE = "\U0010fffd"
+_LONGEST_STEM = 400
+_HASHED = "\x01"
+_MOST_BYTES = 500_000
+"""A text vector ends at 1 MB; stems past this much of a single document are not indexed."""
+
+MARK_LENGTH = 4
+
+
+def embedder_id(name: str) -> UUID:
+    """An embedder's name is long and stands in every trace; its hash is enough to tell it apart."""
+    return UUID(bytes=blake2b(name.encode(), digest_size=16).digest())
+
+
+def escape(text: str) -> str:
+    """`text` without NUL."""
+    if "\x00" in text or _ESCAPE in text:
+        return text.replace(_ESCAPE, _ESCAPE + "1").replace("\x00", _ESCAPE + "0")
+    return text
+
+
+def unescape(text: str) -> str:
+    if _ESCAPE in text:
+        return text.replace(_ESCAPE + "0", "\x00").replace(_ESCAPE + "1", _ESCAPE)
+    return text
+
+
+# A receipt names two hundred turns and texts. Their names can hardly be pressed, so they stand behind the rest as bytes, each
+# once, and in their place a mark and how many names ago it stood: nothing for the next new one.
+
+_PACKED, _PACKED_BY_ROWS = _ESCAPE + "3", _ESCAPE + "2"
+"""How a packed receipt begins; no other text does, once it is escaped. The second kind does not say which words it was pressed
+with: the first that there were."""
+_MARKS = re.compile("\x01([0-9a-f]*)")
+_NAME_DIGITS = 32
+
+
+def packed(body: str) -> str:
+    """A receipt for its column, as it is where packing makes it no shorter."""
+    if "\x01" in body:
+        return escape(body)
+    parts, places = NAMES.split(body), dict[str, int]()
+    for at in range(1, len(parts), 2):
+        name = parts[at]
+        parts[at] = f"\x01{len(places) - places[name]:x}" if name in places else "\x01"
+        places.setdefault(name, len(places))
+    pressed = codec.press("".join(parts))
+    names = zlib.compress(bytes.fromhex("".join(places)))
+    text = _PACKED + b64encode(len(pressed).to_bytes(4, "big") + pressed + names).decode()
+    return text if len(text) < len(body) else escape(body)
+
+
+def unpacked(text: str) -> str:
+    if not text.startswith((_PACKED, _PACKED_BY_ROWS)):
+        return unescape(text)
+    data = b64decode(text[len(_PACKED) :])
+    end = 4 + int.from_bytes(data[:4], "big")
+    listed = zlib.decompress(data[end:]).hex()
+    names = [listed[start : start + _NAME_DIGITS] for start in range(0, len(listed), _NAME_DIGITS)]
+    said = 0
+
+    def whole(found: re.Match[str]) -> str:
+        nonlocal said
+        if found[1]:
+            return names[said - int(found[1], 16)]
+        said += 1
+        return names[said - 1]
+
+    pressed = data[4:end] if text.startswith(_PACKED) else b"\1" + data[4:end]
+    return _MARKS.sub(whole, codec.unpress(pressed))
+
+
+def mark(digest: str) -> str:
+    """Four characters for a user, from the hex digest of their key."""
+    return urlsafe_b64encode(bytes.fromhex(digest[:6])).decode()
+
+
+def word(stem: str, *, mark: str) -> str:
+    """A stem as it is indexed. One too long for an index entry is represented by its hash: equality is all
+    that counts."""
+    stem = escape(stem)
+    encoded = stem.encode()
+    if len(encoded) > _LONGEST_STEM:
+        stem = _HASHED + blake2b(encoded, digest_size=16).hexdigest()
+    return mark + stem
+
+
+def words(stems: Sequence[str], *, mark: str) -> list[str]:
+    """A document's stems in their order, as far as an index entry of PostgreSQL reaches."""
+    found = [word(stem, mark=mark) for stem in stems]
+    if sum(map(len, found)) * 4 <= _MOST_BYTES:
+        return found
+    seen: set[str] = set()
+    size = 0
+    for position, each in enumerate(found):
+        if each not in seen:
+            seen.add(each)
+            size += len(each.encode())
+            if size > _MOST_BYTES:
+                return found[:position]
+    return found
+
+
+def stems(found: Sequence[str]) -> tuple[str, ...]:
+    """The stems of a document's words."""
+    return tuple(unescape(each[MARK_LENGTH:]) for each in found)
+
+
+def asking(word: str) -> str:
+    """A word as the text of a full-text query."""
+    quoted = word.replace("\\", "\\\\").replace("'", "''")
+    return f"'{quoted}'"

@@ -32,6 +32,8 @@ from hitherto.store.sqlite.userfile import identity_of
 LOG = logging.getLogger("hitherto.store")
 T = TypeVar("T")
 _CATALOG = queries("sqlite", "catalog")
+NAMES = 20_000
+"""Digests of which a process keeps in mind whose they are; a quarter goes when there are more."""
 OWN = "catalog"
 """Under which name the catalog itself is to be scrubbed; users go by their digests."""
 
@@ -221,7 +223,7 @@ class SqliteCatalog:
         with self._hinting:
             is_first = not self._hints
             for key, due in dues.items():
-                self._names[key.digest] = key
+                self._note(key.digest, key)
                 self._hints[key.digest] = stamp(due)
         if is_first and dues:
             await self._in_thread(self.flush)
@@ -270,7 +272,8 @@ class SqliteCatalog:
         digest = path.stem
         if not path.exists():
             return None
-        if digest not in self._names:
+        known = self._names.get(digest)
+        if known is None:
             try:
                 key = self._secret(digest)
             except KeyDestroyed:
@@ -280,5 +283,13 @@ class SqliteCatalog:
                 identity = identity_of(connection, path)
             if identity.epoch < self._file.epoch(digest):
                 return None
-            self._names[digest] = identity.key
-        return self._names[digest]
+            known = self._note(digest, identity.key)
+        return known
+
+    def _note(self, digest: str, key: UserKey) -> UserKey:
+        """Whose digest it is, for whoever asks soon; the file says so as well, when it is opened."""
+        self._names[digest] = key
+        if len(self._names) > NAMES:
+            for oldest in tuple(self._names)[: NAMES // 4]:
+                self._names.pop(oldest, None)
+        return key

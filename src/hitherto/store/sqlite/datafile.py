@@ -23,7 +23,8 @@ from hitherto.store.sqlite.connections import (
     truncate_log,
 )
 from hitherto.store.sqlite.layout import companions_of, sync_folder
-from hitherto.store.sqlite.migrations import Kind, migrate, migrations, newest, refuse_newer, schema_of
+from hitherto.store.sqlite.migrations import Kind, grow, migrate, migrations, newest, refuse_newer, schema_of
+from hitherto.store.sqlite.queries import head
 
 _PAGE_SIZES: Final[Mapping[Kind, int]] = {"user": PAGE_SIZE, "catalog": 4 * PAGE_SIZE}
 _PLAIN: Final = b"SQLite format 3\0"
@@ -79,6 +80,8 @@ def _open_writer(path: Path, kind: Kind, *, key: bytes | None) -> Connection:
         if is_short(connection, path) and copy_log(connection) and is_short(connection, path):
             raise StoreCorrupt(f"{path} is damaged (its end is cut off); restore it from a backup")
         migrate(connection, migrations(kind))
+        if kind == "user":
+            grow(connection, before=0, head=head(connection))
         connection.pragma("journal_mode", "WAL")
     except BaseException:
         close(connection)

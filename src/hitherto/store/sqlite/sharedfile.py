@@ -145,6 +145,7 @@ class SharedFile:
             if is_of_the_file(failure):
                 self._drop_writer()
             else:
+                connection.kept.leave(0, {})
                 roll_back(connection)
             raise
         self._sidecar.mark(entry)

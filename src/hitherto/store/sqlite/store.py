@@ -11,18 +11,19 @@ from typing import Any, Final
 
 from hitherto.errors import StoreError, StoreUnavailable
 from hitherto.store.catalog import Document, UserKey
+from hitherto.store.codec import still_true
 from hitherto.store.protocol import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, TenantDocuments, Written
 from hitherto.store.sqlite import connections
 from hitherto.store.sqlite.backup import Copy
 from hitherto.store.sqlite.catalog import OWN, CatalogFile, SqliteCatalog
+from hitherto.store.sqlite.changes import apply, restore
 from hitherto.store.sqlite.connections import Connection, Secret, no_secret
 from hitherto.store.sqlite.groups import Done, Groups, Job, commit
 from hitherto.store.sqlite.layout import Layout, companions_of
 from hitherto.store.sqlite.migrations import migrate, migrations, newest
-from hitherto.store.sqlite.reading import answer, answer_again, few
+from hitherto.store.sqlite.queries import answer, answer_cached, answered, few
 from hitherto.store.sqlite.threads import Failed, Threads, attempt
 from hitherto.store.sqlite.userfile import OpenFiles, SharedUserFile, UserFile
-from hitherto.store.sqlite.writing import apply, restore
 
 OPEN_FILES = 64
 """User files open at once; each takes up to six descriptors."""
@@ -181,16 +182,16 @@ class SqliteStore:
         if told is None:
             return None
         with self._files.borrow_open(key) as file:
-            found = file and file.glance(lambda connection: answer_again(connection, asked.own), like=asked.kinds)
-        return found and found[0].beside(told)
+            found = file and file.glance(lambda connection: answer_cached(connection, asked.own), like=asked.kinds)
+        return found and found[0].merged(told)
 
     def _read(self, key: UserKey, asked: "_Asked") -> Answers:
         found = self._read_own(key, asked) if asked.own else Answers({})
-        return found.beside({query: self._documents(key, query) for query in asked.documents})
+        return found.merged({query: self._documents(key, query) for query in asked.documents})
 
     def _read_own(self, key: UserKey, asked: "_Asked") -> Answers:
         with self._files.borrow(key) as file:
-            found = file.read(lambda connection: answer_again(connection, asked.own), like=asked.kinds)
+            found = file.read(lambda connection: answer_cached(connection, asked.own), like=asked.kinds)
         return found if found is not None else self._nobody.answer(asked.own)
 
     def _documents(self, key: UserKey, query: TenantDocuments) -> tuple[Document, ...] | StoreError:
@@ -314,13 +315,15 @@ class SqliteUser:
 
     async def write(self, decide: Decide, *queries: Query[Any]) -> Written:
         def work(connection: Connection) -> Done | Failed:
-            answers = answer(connection, queries)
-            change = attempt(lambda: decide(answers))
+            answers = answered(connection, queries)
+            change = attempt(lambda: decide(Answers(answers)))
             if isinstance(change, Failed):
                 return change
             if scrub := _must_scrub(change):
                 self._store.will_scrub(self._key)
-            return Done(apply(connection, change), scrub=scrub)
+            written = apply(connection, change)
+            connection.kept.leave(written.head, still_true(answers, change, written))
+            return Done(written, scrub=scrub)
 
         return await self._store.write(self._key, work)
 

@@ -18,12 +18,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from hitherto.clock import micros
+from hitherto.store.columns import LABELS, Labels, Traced
 from hitherto.store.protocol import RowDraft, Traces, TurnDraft, Untraced, Vector
 from hitherto.store.sql import queries
 from hitherto.store.sqlite import rows
 from hitherto.store.sqlite.connections import Connection, Value
-from hitherto.store.traces import LABELS, Labels, Traced
 
 ROWS: Final = 512
 """Traces in a page; up to twice as many where some came in between."""
@@ -83,7 +82,7 @@ def open_pages(connection: Connection, shelf: Shelf, seqs: Iterable[int]) -> boo
         with rows.sense():
             [page] = connection.execute(_TRACES["remove_page"], (slots[place],)).fetchall()
             traces = _decoded(*page)
-        connection.executemany(_TRACES["add_row"], [(shelf.base + trace.seq, *trace[1:]) for trace in traces])
+        connection.executemany(_TRACES["add_row"], [(shelf.base + trace.seq, trace.vector) for trace in traces])
     return bool(places)
 
 
@@ -176,16 +175,17 @@ def untraced(connection: Connection, query: Untraced) -> tuple[int, ...]:
     return tuple(islice((seq for (seq,) in found if seq not in there), query.limit))
 
 
-def add_turn(connection: Connection, draft: TurnDraft, *, seq: int, place: int, vector: Vector) -> None:
-    slot = _shelf_for(connection, vector).base + seq
-    scope = (draft.role, draft.persona, draft.lane, draft.session, draft.speaker)
-    connection.execute(_TRACES["add_row"], (slot, place, "turn", draft.id, micros(draft.at), *scope, vector.data))
-
-
-def add_record(connection: Connection, draft: RowDraft, *, seq: int, vector: Vector) -> None:
-    slot = _shelf_for(connection, vector).base + seq
-    scope = (None, draft.persona, draft.lane, None, None)
-    connection.execute(_TRACES["add_row"], (slot, seq, draft.noun, draft.id, micros(draft.at), *scope, vector.data))
+def add(connection: Connection, drafts: Iterable[tuple[int, TurnDraft | RowDraft]]) -> None:
+    """The vectors of turns or records that are being written, each with its entry."""
+    shelves: dict[str, Shelf] = {}
+    rows: list[tuple[Value, ...]] = []
+    for seq, draft in drafts:
+        vector = draft.vector
+        if vector is not None:
+            shelf = shelves.get(vector.embedder) or shelves.setdefault(vector.embedder, _shelf_for(connection, vector))
+            rows.append((shelf.base + seq, vector.data))
+    if rows:
+        connection.executemany(_TRACES["add_row"], rows)
 
 
 def add_later(connection: Connection, vectors: Sequence[tuple[int, Vector]]) -> None:

@@ -15,7 +15,7 @@ from hitherto.store.sqlite.connections import Connection, Secret, connect, no_se
 from hitherto.store.sqlite.failures import translating
 from hitherto.store.sqlite.layout import sync_folder
 from hitherto.store.sqlite.migrations import Kind
-from hitherto.store.sqlite.reading import head
+from hitherto.store.sqlite.queries import head
 from hitherto.store.sqlite.sharedfile import SharedFile, inode_of
 
 

@@ -5,8 +5,7 @@ import asyncio
 from hitherto.errors import Conflict
 from hitherto.store.catalog import Document, UserKey
 from hitherto.store.protocol import Change, Head, Store, TenantDocuments
-from hitherto.testing.conformance.expect import failing
-from hitherto.testing.drafts import moment, put, turn_draft
+from hitherto.testing.drafts import failing, moment, put, turn_draft
 
 
 class CatalogConformance:

@@ -13,8 +13,7 @@ from hitherto.store.protocol import (
     Row,
     Store,
 )
-from hitherto.testing.conformance.expect import ids
-from hitherto.testing.drafts import moment, put, row_draft
+from hitherto.testing.drafts import ids, moment, put, row_draft
 
 ANA = UserKey("default", "ana")
 

@@ -5,9 +5,8 @@ from random import Random
 
 from hitherto.clock import micros
 from hitherto.store.catalog import UserKey
-from hitherto.store.matches import score
+from hitherto.store.columns import Trace, score
 from hitherto.store.protocol import Change, Log, Matches, Store, Traces, Untraced, Vector
-from hitherto.store.traces import Trace
 from hitherto.testing.drafts import moment, put, row_draft, turn_draft
 
 ANA = UserKey("default", "ana")

@@ -2,8 +2,7 @@
 
 from hitherto.store.catalog import UserKey
 from hitherto.store.protocol import ANY, Change, Store, TurnList, TurnsById, TurnsBySeq, Window
-from hitherto.testing.conformance.expect import ids
-from hitherto.testing.drafts import moment, put, turn_draft
+from hitherto.testing.drafts import ids, moment, put, turn_draft
 from hitherto.types import Media, StoredTurn, Thinking, ToolCall, ToolReturn
 
 ANA = UserKey("default", "ana")

@@ -6,7 +6,7 @@ counts as when nothing says otherwise, so whatever is sure to be only words of n
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -15,8 +15,9 @@ from typing import Any, Final, cast
 __all__ = ["CODES", "ENGLISH", "Language", "detect", "language", "listed", "missing", "of_number"]
 
 ENGLISH: Final = "en"
-CODES: Final = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "ko", "pl", "uk", "tr", "ar", "hi")
-"""In the order of their numbers, which are stored beside vectors and never change."""
+CODES: Final = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "ko", "pl", "uk", "tr", "ar", "hi", "th")
+"""In the order of their numbers, which are stored beside vectors and never change. There is room for sixteen;
+what comes later has a script of its own, which tells it."""
 
 _MOST_TEXT: Final = 2_000
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -28,9 +29,10 @@ _SCRIPTS: Final = (
     ("cyrillic", re.compile(r"[\u0400-\u04ff]")),
     ("arabic", re.compile(r"[\u0600-\u06ff]")),
     ("devanagari", re.compile(r"[\u0900-\u097f]")),
+    ("thai", re.compile(r"[\u0e00-\u0e7f]")),
 )
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
-_OF_ONE_SCRIPT: Final = {"kana": "ja", "han": "zh", "hangul": "ko", "arabic": "ar", "devanagari": "hi"}
+_OF_ONE_SCRIPT: Final = {"kana": "ja", "han": "zh", "hangul": "ko", "arabic": "ar", "devanagari": "hi", "thai": "th"}
 _IDEOGRAM: Final = 2.5
 """A character of these scripts says as much as so many Latin letters."""
 _LETTER: Final = 1.2
@@ -69,7 +71,7 @@ class Language:
     patterns: Mapping[str, re.Pattern[str]]
     """Expressions by section and name: `asking.when`, `standing.instruction`."""
     tables: Mapping[str, Any]
-    """What other modules read for themselves: `dates`, `situation`."""
+    """What other modules read for themselves: `dates`, `situation`, `learning`."""
 
     def has(self, what: str, text: str) -> bool:
         """Whether an expression is found in a text."""
@@ -77,15 +79,36 @@ class Language:
         return pattern is not None and pattern.search(text) is not None
 
 
+class Expressions(Mapping[str, re.Pattern[str]]):
+    """Expressions by name, each compiled when it is first asked for: a conversation needs those of a language or two."""
+
+    def __init__(self, said: Mapping[str, str]) -> None:
+        self._said = said
+        self._compiled: dict[str, re.Pattern[str]] = {}
+
+    def __getitem__(self, name: str) -> re.Pattern[str]:
+        found = self._compiled.get(name)
+        if found is None:
+            found = self._compiled[name] = re.compile(self._said[name], re.IGNORECASE)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._said)
+
+    def __len__(self) -> int:
+        return len(self._said)
+
+
 LISTS: Final = (
     "short.yes", "short.no", "short.questions", "short.reactions", "short.fillers", "short.pointing",
     "person.first", "person.plural", "telling.future", "telling.past",
 )  # fmt: skip
 PATTERNS: Final = (
-    "asking.when", "asking.persona", "asking.counted", "asking.before", "asking.collect", "telling.self", "telling.time",
+    "asking.when", "asking.persona", "asking.counted", "asking.before", "asking.collect", "asking.survey",
+    "telling.self", "telling.time",
     "standing.instruction", "standing.preference",
 )  # fmt: skip
-TABLES: Final = ("dates", "situation")
+TABLES: Final = ("dates", "situation", "learning")
 
 
 @cache
@@ -117,9 +140,7 @@ def language(code: str) -> Language:
             for phrase in sections.get("short.phrases", "").casefold().split("|")
             if phrase.strip()
         ),
-        patterns={
-            name: re.compile(_expression(name, sections), re.IGNORECASE) for name in PATTERNS if name in sections
-        },
+        patterns=Expressions({name: _expression(name, sections) for name in PATTERNS if name in sections}),
         tables={name: read[name] for name in TABLES if name in read},
     )
 
@@ -145,11 +166,12 @@ def listed(name: str) -> frozenset[str]:
 
 
 def missing(code: str) -> tuple[str, ...]:
-    """What a language's file lacks, by section and name; English has its dates in the grammar itself."""
+    """What a language's file lacks, by section and name. English has its dates in the grammar, and what rules learn by beside
+    them."""
     known = language(code)
     lists = [name for name in LISTS if not known.words[name]]
     patterns = [name for name in PATTERNS if name not in known.patterns]
-    tables = [name for name in TABLES if name not in known.tables and (name, code) != ("dates", ENGLISH)]
+    tables = [name for name in TABLES if name not in known.tables and (name == "situation" or code != ENGLISH)]
     return (*lists, *patterns, *tables)
 
 
@@ -222,8 +244,10 @@ def _evidence() -> Mapping[str, tuple[tuple[str, float], ...]]:
     holders: dict[str, list[str]] = {}
     for code in CODES:
         known = language(code)
-        lists = (known.words[name] for name in LISTS if name.startswith(("short", "person")))
-        for word in known.stop.union(*lists):
+        lists = (known.words[name] for name in LISTS if name.startswith(("short", "person", "telling")))
+        calendar = known.tables.get("situation", {})
+        days = f"{calendar.get('weekdays', '')} {calendar.get('months', '')}".casefold().split()
+        for word in known.stop.union(*lists, days):
             holders.setdefault(word, []).append(code)
     return {
         word: tuple((code, (0.4 if len(word) == 1 else 1.0) / len(codes) ** 1.5) for code in codes)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from hitherto.text.numbers import number_at, ordinal_at, year_at
-from hitherto.text.time.clock import Clock, DayPart
+from hitherto.text.time.hours import Clock, DayPart
 
 __all__ = ["DAY", "LAST", "MONTHS", "NEXT", "CalendarReader", "Grain", "Span", "Tense"]
 __all__ += ["date", "holiday", "midnight", "months_on", "on_day", "time_on", "wall"]
@@ -379,6 +379,8 @@ _NAMED: Final[dict[tuple[str, ...], Holiday]] = {
     ("mother", "day"): _nth(5, 6, 2),
     ("father", "day"): _nth(6, 6, 3),
     ("easter", "sunday"): _easter,
+    ("easter", "saturday"): lambda year: _easter(year) - timedelta(days=1),
+    ("easter", "monday"): lambda year: _easter(year) + timedelta(days=1),
     ("easter",): _easter,
     ("good", "friday"): lambda year: _easter(year) - timedelta(days=2),
 }

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from hitherto.text.time.calendar import wall
-from hitherto.text.time.clock import clock_at
+from hitherto.text.time.hours import clock_at
 from hitherto.text.time.relative import Grain, Reader, Span, Tense, midnight
 
 __all__ = ["FoundTime", "Grain", "Tense", "find"]

@@ -22,7 +22,7 @@ from hitherto.text.time.calendar import (
     time_on,
     wall,
 )
-from hitherto.text.time.clock import PARTS, Clock
+from hitherto.text.time.hours import PARTS, Clock
 
 __all__ = ["Grain", "Reader", "Span", "Tense", "midnight"]
 
@@ -126,7 +126,7 @@ class Reader(CalendarReader):
         """ "in two weeks", "3 days ago", "two months from tomorrow", "the last 3 months"."""
         word = self.at(place)
         start = place + (word == "the")
-        stretch = self._stretch_at(start)
+        stretch = self._range_at(start)
         if stretch is not None:
             return stretch
         introduced = word in {"in", "within"}
@@ -153,18 +153,18 @@ class Reader(CalendarReader):
             return self._offset(self.now, amounts, 1), behind + (self.at(behind) == "time")
         return None
 
-    def _stretch_at(self, place: int) -> tuple[Span, int] | None:
+    def _range_at(self, place: int) -> tuple[Span, int] | None:
         """ "last three months", "next couple of weeks", "2 upcoming months"."""
         lead = self.at(place)
         if lead in LAST | NEXT:
             counted = number_at(self.words, place + 1) is not None or self.at(place + 1) in {"couple", "few"}
             amount = self.duration_at(place + 1) if counted else None
-            return self._stretch(lead, amount) if amount else None
+            return self._range(lead, amount) if amount else None
         number = number_at(self.words, place)
         if number is None or self.at(number[1]) not in LAST | NEXT:
             return None
         unit = self._unit(number[1] + 1)
-        return self._stretch(self.at(number[1]), ([(number[0], unit)], number[1] + 2)) if unit else None
+        return self._range(self.at(number[1]), ([(number[0], unit)], number[1] + 2)) if unit else None
 
     def _offset(self, base: datetime, amounts: list[tuple[float, str]], sign: int) -> Span:
         moved = self.shifted(base, amounts, sign)
@@ -173,7 +173,7 @@ class Reader(CalendarReader):
             return Span(moved, moved, "moment", elapsed=elapsed)
         return on_day(midnight(moved))
 
-    def _stretch(self, lead: str, amount: tuple[list[tuple[float, str]], int]) -> tuple[Span, int]:
+    def _range(self, lead: str, amount: tuple[list[tuple[float, str]], int]) -> tuple[Span, int]:
         """ "the last 3 months" until today, "the next two weeks" from tomorrow."""
         amounts, behind = amount
         fine = any(unit in {"second", "minute", "hour"} for _, unit in amounts)
@@ -189,7 +189,7 @@ class Reader(CalendarReader):
         lead, word = self.at(start), self.at(start + 1)
         if lead not in _THIS | NEXT | LAST:
             alone = lead == "weekend" and self.at(place - 1) in {"the", "over", "on", "at", ""}
-            return (self._weekend(self._told_weekend()), place + 1) if alone else None
+            return (self._weekend(self._weekend_shift()), place + 1) if alone else None
         shift = 1 if lead in NEXT else -1 if lead in LAST else 0
         after_next = self.words[start + 2 : start + 4] == ["after", "next"]
         if lead in {"the", "that"} and word != "weekend" and not (word == "week" and after_next):
@@ -208,11 +208,11 @@ class Reader(CalendarReader):
             monday = self.today - self.today.weekday() * DAY + 7 * shift * DAY
             return on_day(monday + _WEEKDAYS[self.at(start + 2)] * DAY), start + 3
         if unit == "weekend" and lead in {"the", "that"}:
-            shift = self._told_weekend()
+            shift = self._weekend_shift()
         span = self._period(unit, shift)
         return (span, start + 2) if span else None
 
-    def _told_weekend(self) -> int:
+    def _weekend_shift(self) -> int:
         """ "The weekend" of someone who tells of the past is the one behind, unless it is not over yet."""
         return -1 if self.tense == "past" and self.today.weekday() < 5 else 0
 
@@ -248,7 +248,7 @@ class Reader(CalendarReader):
         number = ordinal_at(self.words, place + 1 + (self.at(place + 1) == "the"))
         if word in _DOUBTFUL_DAYS and number is None and not self._plain_weekday(place):
             return None
-        if number is not None and number[0] <= 31 and MONTHS.get(self.at(number[1])) is None:
+        if number is not None and number[0] <= 31 and not self._month_behind(number[1]):
             near = self.leaning([self._matching(shift, number[0], _WEEKDAYS[word]) for shift in range(-12, 13)])
             if near is not None:
                 return on_day(near), number[1]
@@ -264,6 +264,9 @@ class Reader(CalendarReader):
         days: list[datetime | None] = [monday + (7 * shift + _WEEKDAYS[word]) * DAY for shift in (-1, 0, 1)]
         near = self.leaning(days)
         return (on_day(near), behind) if near else None
+
+    def _month_behind(self, place: int) -> bool:
+        return MONTHS.get(self.at(place + (self.at(place) == "of"))) is not None
 
     def _plain_weekday(self, place: int) -> bool:
         word = self.at(place)
@@ -286,6 +289,8 @@ class Reader(CalendarReader):
             day = monday + weekday * DAY
             return on_day(day if day > self.today else day + 7 * DAY), behind
         shift = 1 if lead in NEXT else -1 if lead in LAST else 0
+        if shift == 0 and self.tense == "future" and monday + weekday * DAY < self.today:
+            shift = 1
         return on_day(monday + (weekday + 7 * shift) * DAY), behind
 
     # -- edges and partners

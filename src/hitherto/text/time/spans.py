@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from hitherto.text.languages import ENGLISH, Language, detect, language
 from hitherto.text.time.grammar import FoundTime, Grain, Tense, find
-from hitherto.text.time.phrases import retold
+from hitherto.text.time.phrases import to_english
 
 __all__ = ["TimeRange", "due", "ranges"]
 
@@ -60,7 +60,7 @@ def due(text: str, *, now: datetime, zone: str) -> datetime | None:
 
 
 def _found(text: str, *, now: datetime, zone: str, tense: Tense | None) -> list[FoundTime]:
-    """What the grammar reads in a text, or in its phrases of time told in English, with the text's own words."""
+    """What the grammar reads in a text, or in its phrases of time translated in English, with the text's own words."""
     if now.tzinfo is None:
         raise ValueError(f"now must be aware, got {now!r}")
     local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
@@ -69,15 +69,15 @@ def _found(text: str, *, now: datetime, zone: str, tense: Tense | None) -> list[
     found = list[FoundTime]()
     if spoken.code == ENGLISH or len(text) <= _SHORT:
         found = find(text, now=local, tense=tense or _tense(text, spoken))
-        if (code == ENGLISH and found) or len(text) > _SHORT:
+        if (code == ENGLISH and found) or (code and len(text) > _SHORT):
             return found
-    told = retold(text, code) if spoken.code != ENGLISH else None
-    if told is None and len(text) <= _SHORT:
-        told = retold(text, "")
-    if told is None:
+    translated = to_english(text, code) if spoken.code != ENGLISH else None
+    if translated is None and (not code or len(text) <= _SHORT):
+        translated = to_english(text, "")
+    if translated is None:
         return found
-    read = find(told.english, now=local, tense=tense or _tense(text, spoken))
-    others = [replace(one, text=told.said(text, one.at, one.at + len(one.text))) for one in read]
+    read = find(translated.english, now=local, tense=tense or _tense(text, spoken))
+    others = [replace(one, text=translated.original(text, one.at, one.at + len(one.text))) for one in read]
     return others if sum(len(one.text) for one in others) > sum(len(one.text) for one in found) else found
 
 

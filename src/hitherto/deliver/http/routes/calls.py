@@ -12,11 +12,10 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import Field, create_model
 
-from hitherto import Hitherto
 from hitherto.calls import Declaration, calls_of, wrapped
 from hitherto.calls import Route as Declared
 from hitherto.deliver.http.models import MaybeMoment, MaybeName, Name, Strict, Text, given, reply
-from hitherto.deliver.http.subjects import Subject, Tenancy, of_existing_user, of_tenant, of_user
+from hitherto.deliver.http.service import Subject, Tenancy, of_existing_user, of_tenant, of_user
 
 Route = tuple[str, str]
 
@@ -38,11 +37,14 @@ def _spelt(route: Declared) -> tuple[Route, ...]:
     return tuple((route.method, route.path.replace("{kind}", kind)) for kind in _KINDS[route.method])
 
 
-CALLS: Mapping[str, tuple[Route, ...]] = {
-    name: tuple(spelt for route in call.routes for spelt in _spelt(route))
-    for name, call in calls_of(Hitherto).items()
-    if call.routes
-}
+def routes_of(engine: type) -> Mapping[str, tuple[Route, ...]]:
+    """The routes of each of the engine's calls that has any."""
+    return {
+        name: tuple(spelt for route in call.routes for spelt in _spelt(route))
+        for name, call in calls_of(engine).items()
+        if call.routes
+    }
+
 
 WITHOUT_CALL: Mapping[Route, str] = {
     ("GET", "/metrics"): "counts of the service itself",
@@ -55,16 +57,11 @@ WITHOUT_CALL: Mapping[Route, str] = {
 }
 """Routes that are no call of the library, and what they are."""
 
-IN_PROCESS: Mapping[str, str] = {
-    name: call.reason for name, call in calls_of(Hitherto).items() if call.reason is not None
-}
-"""Calls that make no sense from afar, and why."""
 
-
-def router() -> APIRouter:
-    """The routes of every call whose declaration says which permission they need."""
+def router(engine: type) -> APIRouter:
+    """The routes of every call of the engine whose declaration says which permission they need."""
     made = APIRouter()
-    for call in calls_of(Hitherto).values():
+    for call in calls_of(engine).values():
         for route in call.routes:
             if route.needs is not None:
                 _add(made, call, route)

@@ -2,12 +2,12 @@
 
 import json
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from hitherto import Hitherto, Recipe, pages
+from hitherto import Recipe, pages
 from hitherto.assemble.diff import Difference
 from hitherto.assemble.replay import Trial
 from hitherto.clock import micros
@@ -25,12 +25,15 @@ from hitherto.deliver.http.models import (
     given,
     reply,
 )
-from hitherto.deliver.http.subjects import Administering, Consulting, Reading, Subject, subject_of
-from hitherto.errors import InvalidInput, NotFound
+from hitherto.deliver.http.service import Administering, Consulting, Reading, Subject, subject_of
+from hitherto.errors import InvalidInput, NotFound, near
 from hitherto.pages import Page
-from hitherto.recipes import book as recipe_book
+from hitherto.recipes import book
 from hitherto.store.protocol import StoredSnapshot
 from hitherto.types import Context, Hit, Json
+
+if TYPE_CHECKING:
+    from hitherto import Hitherto
 
 router = APIRouter(tags=["contexts"])
 
@@ -126,24 +129,24 @@ async def recipe(tenancy: Consulting, name: Name) -> Response:
 @router.put("/v1/recipes/{name}", response_model=Recipe)
 async def define_recipe(tenancy: Administering, name: Name, body: dict[Words, Value]) -> Response:
     """Keeps a recipe of the application's own under its name; every definition is a version."""
-    given = recipe_book.check({**body, "name": name})
+    given = book.check({**body, "name": name})
     return reply(await tenancy.memory.define_recipe(given), Recipe)
 
 
-async def recipe_of(given: str | dict[str, Json], memory: Hitherto) -> Recipe:
+async def recipe_of(given: str | dict[str, Json], memory: "Hitherto") -> Recipe:
     """A recipe by its name or as a value; never a file of the server."""
     if isinstance(given, dict):
-        return recipe_book.check(given)
+        return book.check(given)
     found = await _named(given, memory)
     if found is None:
-        names = ", ".join(recipe.name for recipe in await memory.recipes())
-        raise InvalidInput(f"recipe: there is none called {given!r}; there are {names}")
+        names = [recipe.name for recipe in await memory.recipes()]
+        raise InvalidInput(f"recipe: there is none called {given!r}{near(given, names)}; there are {', '.join(names)}")
     return found
 
 
-async def _named(name: str, memory: Hitherto) -> Recipe | None:
-    if name in recipe_book.names():
-        return recipe_book.load(name)
+async def _named(name: str, memory: "Hitherto") -> Recipe | None:
+    if name in book.names():
+        return book.load(name)
     return next((recipe for recipe in await memory.recipes() if recipe.name == name), None)
 
 

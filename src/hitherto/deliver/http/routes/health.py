@@ -9,10 +9,9 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 from hitherto import __version__
-from hitherto.deliver.http.metrics import MEDIA_TYPE
 from hitherto.deliver.http.models import reply
-from hitherto.deliver.http.service import Service
-from hitherto.deliver.http.subjects import Measuring
+from hitherto.deliver.http.service import Measuring, Service
+from hitherto.deliver.http.telemetry import MEDIA_TYPE
 from hitherto.errors import StoreError
 from hitherto.store.protocol import Health
 

@@ -19,8 +19,7 @@ from hitherto.deliver.http.models import (
     given,
     reply,
 )
-from hitherto.deliver.http.service import Channels
-from hitherto.deliver.http.subjects import Administering, Writing
+from hitherto.deliver.http.service import Administering, Channels, Writing
 from hitherto.pages import Page
 from hitherto.types import Persona, Profile, State
 

@@ -17,8 +17,16 @@ from hitherto.deliver.http.models import (
     reply,
 )
 from hitherto.deliver.http.routes.records import RECORD_PATHS, RecordPath, existing
-from hitherto.deliver.http.service import Channels
-from hitherto.deliver.http.subjects import Administering, Asking, Deciding, Forgetting, Removing, Subject, caller_of
+from hitherto.deliver.http.service import (
+    Administering,
+    Asking,
+    Channels,
+    Deciding,
+    Forgetting,
+    Removing,
+    Subject,
+    caller_of,
+)
 from hitherto.pages import Page
 from hitherto.privacy.audit import Event
 from hitherto.privacy.forget import Receipt

@@ -23,7 +23,7 @@ from hitherto.deliver.http.models import (
     next_cursor,
     reply,
 )
-from hitherto.deliver.http.subjects import Changing, Reading, Subject, Writing
+from hitherto.deliver.http.service import Changing, Reading, Subject, Writing
 from hitherto.errors import NotFound
 from hitherto.pages import Page
 from hitherto.types import (

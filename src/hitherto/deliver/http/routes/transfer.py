@@ -11,8 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from hitherto.deliver.http.models import BackupRequest, Done, reply
 from hitherto.deliver.http.requests import ClientGone
-from hitherto.deliver.http.service import Service
-from hitherto.deliver.http.subjects import Operating, Reading, Writing
+from hitherto.deliver.http.service import Operating, Reading, Service, Writing
 from hitherto.errors import Conflict, InvalidInput, TooLarge, TooSlow
 
 router = APIRouter(tags=["transfer"])

@@ -22,8 +22,7 @@ from hitherto.deliver.http.models import (
     derived,
     reply,
 )
-from hitherto.deliver.http.service import Channels, Service
-from hitherto.deliver.http.subjects import Changing, Reading, caller_of, subject_of
+from hitherto.deliver.http.service import Changing, Channels, Reading, Service, caller_of, subject_of
 from hitherto.errors import NotFound
 from hitherto.pages import Page
 from hitherto.types import StoredTurn

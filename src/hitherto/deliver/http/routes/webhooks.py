@@ -10,8 +10,8 @@ from fastapi.responses import Response
 from pydantic import SecretStr
 
 from hitherto.deliver import plain, telegram, voice
-from hitherto.deliver.http.failures import BrokenRequest
 from hitherto.deliver.http.models import Value
+from hitherto.deliver.http.problems import BrokenRequest
 from hitherto.deliver.http.service import Channels, Service
 from hitherto.deliver.untrusted import Raw, mapping
 from hitherto.deliver.voice import Call, signatures
@@ -63,7 +63,7 @@ async def elevenlabs_tool(
     """During a call: what the memory says to a question. Who calls is in a header that the platform fills in."""
     _check_secret(request, secret)
     asked = voice.elevenlabs.asked(await _body(request), caller=caller, call=call)
-    return _json(voice.elevenlabs.told(await Channels.of(request).line.look_up(asked)))
+    return _json(voice.elevenlabs.tool_result(await Channels.of(request).line.look_up(asked)))
 
 
 @router.post("/v1/voice/elevenlabs/post-call", status_code=204)
@@ -92,7 +92,7 @@ async def vapi(
     asked = voice.vapi.asked(body)
     if asked is not None:
         line = Channels.of(request).line
-        return _json(voice.vapi.told([(one, await line.look_up(one)) for one in asked]))
+        return _json(voice.vapi.tool_result([(one, await line.look_up(one)) for one in asked]))
     ringing = voice.vapi.ringing(body)
     if ringing is None:
         await _remember(request, voice.vapi.ended(body))
@@ -114,7 +114,7 @@ async def retell(
     body = await _body(request)
     asked = voice.retell.asked(body)
     if asked is not None:
-        return _json(voice.retell.told(await Channels.of(request).line.look_up(asked)))
+        return _json(voice.retell.tool_result(await Channels.of(request).line.look_up(asked)))
     ringing = voice.retell.ringing(body)
     if ringing is None:
         await _remember(request, voice.retell.ended(body))

@@ -57,7 +57,17 @@ function trim(turns, end) {
   htmx.process(made);
 }
 
+// On a telephone each row of a table is a card: its cells say themselves what they hold.
+function label() {
+  for (const table of document.querySelectorAll(".scroll table")) {
+    const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent);
+    const rows = [...(table.tBodies[0]?.rows ?? [])].filter((row) => row.cells.length > 1);
+    for (const row of rows) [...row.cells].forEach((cell, place) => { cell.dataset.label = heads[place] ?? ""; });
+  }
+}
+
 function arrive() {
+  label();
   keyFromAddress();
   const here = document.querySelector(".turn.here");
   if (here) here.scrollIntoView({ block: "center" });
@@ -69,6 +79,7 @@ document.addEventListener("htmx:before:request", (event) => {
   if (event.target.matches?.(".more")) asked = event.target.dataset.end;
 });
 document.addEventListener("htmx:after:swap", () => {
+  label();
   const turns = document.getElementById("turns");
   if (turns && asked) { trim(turns, asked); asked = ""; }
 });

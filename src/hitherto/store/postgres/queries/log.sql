@@ -70,6 +70,28 @@ set seq = %(seq)s, mark = %(mark)s,
     record_documents = h.record_documents + %(record_documents)s, record_stems = h.record_stems + %(record_stems)s
 where h.user_id = %(user)s
 
+-- name: move_known_head
+-- Moves a head that is as this process left it; it takes the user's lock, and `is_moved` tells whether it was.
+update heads h
+set seq = %(seq)s, mark = %(mark)s,
+    turn_documents = h.turn_documents + %(turn_documents)s, turn_stems = h.turn_stems + %(turn_stems)s,
+    record_documents = h.record_documents + %(record_documents)s, record_stems = h.record_stems + %(record_stems)s
+where h.user_id = %(user)s and h.mark = %(expected)s
+
+-- name: is_moved
+-- Divides by zero where it was not: nothing that stands behind it in the batch is run then.
+select 1 / count(*) from heads h where h.user_id = %(user)s and h.mark = %(mark)s
+
+-- name: are_new
+-- Divides by zero where any of these ids names a turn.
+select 1 / (1 - least(count(*), 1)) from turns t where t.user_id = %(user)s and t.id = any (%(ids)s::text[])
+
+-- name: are_not_erased
+-- Divides by zero where any of these hashes of ids stands in the log as erased.
+select 1 / (1 - least(count(*), 1))
+from endings e
+where e.user_id = %(user)s and e.op = 'erase' and e.id = any (%(names)s::text[])
+
 -- name: shrink_turns
 -- Takes turns that are about to be erased out of the full-text statistics.
 update heads h

@@ -48,7 +48,7 @@ DELETE FROM snapshots WHERE id = ?
 
 -- name: blob
 -- A text under its hash.
-DELETE FROM blobs WHERE hash = ?
+DELETE FROM blobs WHERE hash IN (SELECT iif(lower(hex(unhex(value))) = value, unhex(value), value) FROM (SELECT ? AS value))
 
 -- name: note
 -- A note by its name.

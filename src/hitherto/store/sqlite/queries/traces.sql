@@ -11,8 +11,14 @@ SELECT number FROM embedders ORDER BY number
 INSERT INTO embedders (name, number) SELECT :name, coalesce(max(number), 0) + 1 FROM embedders
 
 -- name: rows
--- One embedder's loose traces, in order; :base is where its slots begin.
-SELECT slot - :base, place, noun, id, at, role, persona, lane, session, speaker, vector FROM traces
+-- One embedder's loose traces, in order, with what their turns and records say; :base is where its slots begin.
+SELECT
+    slot - :base, coalesce(place, records.seq), coalesce(noun, 'turn'), coalesce(turns.id, records.id),
+    coalesce(turns.at, records.at), role, coalesce(turns.persona, records.persona), coalesce(turns.lane, records.lane),
+    session, speaker, vector
+FROM traces
+LEFT JOIN turns ON turns.seq = slot - :base
+LEFT JOIN records ON records.seq = slot - :base
 WHERE slot > :after AND slot < :end
 ORDER BY slot
 LIMIT :limit
@@ -26,16 +32,14 @@ SELECT count(*) FROM traces WHERE slot > :after AND slot < :end
 SELECT min(slot) FROM traces WHERE slot > :after AND slot < :end
 
 -- name: add_row
--- A vector with what ranking needs beside it.
-INSERT OR REPLACE INTO traces (slot, place, noun, id, at, role, persona, lane, session, speaker, vector)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+-- The vector of an entry.
+INSERT OR REPLACE INTO traces (slot, vector) VALUES (?, ?)
 
 -- name: add_row_later
 -- A vector for an entry that was written before, if it is still there.
-INSERT OR REPLACE INTO traces (slot, place, noun, id, at, role, persona, lane, session, speaker, vector)
-SELECT :slot, place, 'turn', id, at, role, persona, lane, session, speaker, :vector FROM turns WHERE seq = :seq
-UNION ALL
-SELECT :slot, seq, noun, id, at, NULL, persona, lane, NULL, NULL, :vector FROM records WHERE seq = :seq
+INSERT OR REPLACE INTO traces (slot, vector)
+SELECT :slot, :vector
+WHERE EXISTS (SELECT 1 FROM turns WHERE seq = :seq) OR EXISTS (SELECT 1 FROM records WHERE seq = :seq)
 
 -- name: remove_row
 -- A loose trace.

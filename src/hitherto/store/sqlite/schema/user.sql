@@ -37,12 +37,6 @@ CREATE UNIQUE INDEX turns_by_id ON turns (id, version);
 
 CREATE INDEX turns_by_place ON turns (place) WHERE retired IS NULL;
 
-CREATE INDEX turns_by_persona ON turns (persona, place) WHERE retired IS NULL;
-
-CREATE INDEX turns_by_lane ON turns (persona, lane, place) WHERE retired IS NULL;
-
-CREATE INDEX turns_by_session ON turns (session, place) WHERE retired IS NULL;
-
 CREATE INDEX turns_ended ON turns (retired) WHERE retired IS NOT NULL;
 
 CREATE TABLE records (
@@ -112,20 +106,6 @@ CREATE VIRTUAL TABLE record_words USING fts5 (
     tokenize = "ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\]^_`{|}~'"
 );
 
-CREATE TABLE traces (
-    slot INTEGER PRIMARY KEY,
-    place INTEGER NOT NULL,
-    noun TEXT NOT NULL,
-    id TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    role TEXT,
-    persona TEXT,
-    lane TEXT,
-    session TEXT,
-    speaker TEXT,
-    vector BLOB NOT NULL
-) STRICT;
-
 CREATE TABLE lease (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     holder TEXT NOT NULL,
@@ -139,8 +119,6 @@ CREATE TABLE notes (
     body TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX turns_by_time ON turns (persona, lane, at, place) WHERE retired IS NULL;
-
 CREATE TABLE trace_pages (
     slot INTEGER PRIMARY KEY,
     numbers BLOB NOT NULL,
@@ -149,12 +127,6 @@ CREATE TABLE trace_pages (
     names TEXT NOT NULL,
     ids BLOB NOT NULL,
     vectors BLOB NOT NULL
-) STRICT;
-
-CREATE TABLE "blobs" (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    hash TEXT NOT NULL UNIQUE,
-    text TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE sqlite_sequence(name,seq);
@@ -183,3 +155,14 @@ CREATE TABLE "cursors" (
     parked INTEGER NOT NULL,
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE "traces" (
+    slot INTEGER PRIMARY KEY,
+    vector BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE "blobs" (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    hash ANY NOT NULL UNIQUE,
+    text TEXT NOT NULL
+) STRICT;

@@ -1,0 +1,55 @@
+"""What the work makes a second time under the same id. Pure.
+
+Ids are derived from what a record rests on, so that a turn that is read again, after a revision, a forgetting or an import,
+names what it made before. Of that, what stands stays as it is; what was ended comes back as its next version. Turns to read
+again stand in the reader's cursor.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from hitherto.store.protocol import Cursor, RecordsById, Row
+from hitherto.types import Json, Record
+
+N = TypeVar("N", bound=Record)
+
+
+def before(ids: Iterable[str]) -> RecordsById:
+    """Asks for all versions that were ever written under these ids and not forgotten."""
+    return RecordsById(ids=tuple(dict.fromkeys(ids)), history=True)
+
+
+def newest(versions: Sequence[Row]) -> Mapping[str, Row]:
+    """The last version of each record, whether or not it was ended."""
+    return {row.id: row for row in versions}
+
+
+def stands(record: Record, earlier: Mapping[str, Row]) -> bool:
+    """Whether there is such a record, and it was not ended."""
+    return record.id in earlier and earlier[record.id].retired is None
+
+
+def following(record: N, earlier: Mapping[str, Row]) -> N:
+    """A record that was made anew, as the version after the last one; one that is a later version already as it is."""
+    if record.version or record.id not in earlier:
+        return record
+    return replace(record, version=earlier[record.id].version)
+
+
+NAME = "extract"
+"""The step that reads turns."""
+AGAIN, BACK = "again", "back"
+"""In its cursor's body: turns to read once more, and the ids that may return from them."""
+
+
+def reading_again(cursor: Cursor, *, turns: Iterable[str], back: Iterable[str]) -> Cursor:
+    """The cursor with turns to read once more, because what rested on them and on something forgotten is gone."""
+    more = {AGAIN: [*listed(cursor, AGAIN), *turns], BACK: [*listed(cursor, BACK), *back]}
+    return replace(cursor, body={**cursor.body, **{name: list(dict.fromkeys(ids)) for name, ids in more.items()}})
+
+
+def listed(cursor: Cursor, name: str) -> list[Json]:
+    """What stands under this name in a cursor's body."""
+    found = cursor.body.get(name)
+    return found if isinstance(found, list) else []

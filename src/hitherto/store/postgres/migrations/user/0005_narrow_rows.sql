@@ -1,0 +1,2 @@
+-- Rows that say nothing twice, and indexes that come when they are needed, are for the embedded store, whose users have a file
+-- each. Here nothing changes, and both stores go on counting alike.
