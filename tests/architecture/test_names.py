@@ -9,6 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from tests.architecture.source import ROOT, SOURCE, modules
+from tests.architecture.test_layers import LAYERS
 
 MOST_MODULES_OF_A_CLASS_NAME = 2
 WALK = re.compile(r"^### (?P<title>.+)$")
@@ -86,6 +87,15 @@ def test_the_walks_enter_modules_that_exist_and_each_once() -> None:
         again = {module for module in entered if entered.count(module) > 1 and not module.startswith("store/")}
         assert again == set(), title
         assert len(entered) >= 5, title
+
+
+def test_the_page_names_every_room_in_the_order_of_the_layers() -> None:
+    rows = re.findall(r"^\| (`[^|]+`) \|", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.MULTILINE)
+    rooms = [{name.rstrip("/") for name in re.findall(r"`([a-z_/]+)`", row)} for row in rows]
+    layers = [set(layer) - {"__init__"} for layer in LAYERS]
+    assert set[str]().union(*rooms) == set[str]().union(*layers)
+    heights = [[height for height, layer in enumerate(layers) if layer & room] for room in rooms]
+    assert heights == sorted(heights), "a room stands above one that it uses"
 
 
 def test_the_page_fits_in_the_head() -> None:
