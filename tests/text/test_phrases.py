@@ -48,6 +48,20 @@ def _seen(text: str) -> list[tuple[str, str]]:
         ("วันศุกร์หน้าสองทุ่มไปดูหนังกัน", "2026-03-13 20:00", "วันศุกร์หน้าสองทุ่ม"),
         ("ย้ายบ้านวันที่ 5 พฤษภาคม", "2026-05-05 00:00", "วันที่ 5 พฤษภาคม"),
         ("สามวันก่อนยังป่วยอยู่เลย", "2026-03-07 00:00", "สามวันก่อน"),
+        ("la boda es el 12/09/2026", "2026-09-12 00:00", "12/09/2026"),
+        ("el dia 20 me dan los resultados", "2026-03-20 00:00", "el dia 20"),
+        ("a las cinco menos diez", "2026-03-10 16:50", "a las cinco menos diez"),
+        ("fünf vor halb acht", "2026-03-10 19:25", "fünf vor halb acht"),
+        ("Sonntag in einer Woche", "2026-03-22 00:00", "Sonntag in einer Woche"),
+        ("lundi en huit", "2026-03-23 00:00", "lundi en huit"),
+        ("amanhã de manhã às quinze para as oito", "2026-03-11 07:45", "amanhã de manhã às quinze para as oito"),
+        ("без десяти восемь", "2026-03-10 19:50", "без десяти восемь"),
+        ("завтра вечером в 9", "2026-03-11 21:00", "завтра вечером в 9"),
+        ("明日の9時10分前", "2026-03-11 08:50", "明日の9時10分前"),
+        ("20日に結果が出る", "2026-03-20 00:00", "20日"),
+        ("明早七点三刻", "2026-03-11 07:45", "明早七点三刻"),
+        ("今晚九点", "2026-03-10 21:00", "今晚九点"),
+        ("งานแต่งวันที่ 12 กันยายน 2569", "2026-09-12 00:00", "วันที่ 12 กันยายน 2569"),
     ],
 )
 def test_a_time_is_read_and_shown_in_its_own_words(text: str, start: str, said: str) -> None:
@@ -66,6 +80,13 @@ def test_a_time_is_read_and_shown_in_its_own_words(text: str, start: str, said: 
         "离地铁近一点",
         "ผมชอบหนังสือเล่มนี้มาก",
         "Не знаю, что и сказать",
+        "me gusta la mañana",
+        "der Morgen war schön",
+        "é a segunda vez que falo isso",
+        "это была хорошая среда для развития",
+        "五月ちゃんは元気",
+        "坐5号线去",
+        "ฉันชอบพระจันทร์",
     ],
 )
 def test_no_time_is_read_where_none_is_named(text: str) -> None:
@@ -98,3 +119,38 @@ def test_an_hour_belongs_to_the_day_that_its_sentence_has_named() -> None:
 def test_a_time_is_read_where_the_text_does_not_tell_its_language() -> None:
     assert detect("Pixel Naturalis Stamppot Zeist 28 marzo Ragusa Dario") == ""
     assert [said for _, said in _seen("Pixel Naturalis Stamppot Zeist 28 marzo Ragusa Dario")] == ["28 marzo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("del lunes al miércoles estoy fuera", "lunes al miércoles"),
+        ("vom 3. bis 5. April sind wir weg", "vom 3. bis 5. April"),
+        ("da lunedì a mercoledì sono fuori", "lunedì a mercoledì"),
+        ("с 3 по 5 апреля уезжаем", "с 3 по 5 апреля"),
+        ("月曜から水曜まで名古屋にいる", "月曜から水曜"),
+        ("4月3号到5号出去玩", "4月3号到5号"),
+        ("วันจันทร์ถึงวันพุธอยู่เชียงใหม่", "วันจันทร์ถึงวันพุธ"),
+        ("quedamos mañana 18:00 - 20:00", "mañana 18:00 - 20:00"),
+    ],
+)
+def test_both_ends_of_a_time_are_read_as_one(text: str, last: str) -> None:
+    (found,) = ranges(text, now=NOW, zone="UTC")
+    assert (found.text, found.kind) == (last, "range")
+
+
+@pytest.mark.parametrize(
+    ("plain", "written"),
+    [
+        ("pasado manana me opero", "pasado mañana me opero"),
+        ("hace dos anos deje el curro", "hace dos años dejé el curro"),
+        ("uebermorgen bin ich wieder da", "übermorgen bin ich wieder da"),
+        ("ubermorgen bin ich wieder da", "übermorgen bin ich wieder da"),
+        ("nachsten Dienstag um zwolf Uhr", "nächsten Dienstag um zwölf Uhr"),
+        ("apres-demain", "après-demain"),
+        ("terca que vem as 9h15", "terça que vem às 9h15"),
+        ("завтра днем в четвертом часу", "завтра днём в четвёртом часу"),
+    ],
+)
+def test_a_time_typed_without_accents_is_the_same(plain: str, written: str) -> None:
+    assert [start for start, _ in _seen(plain)] == [start for start, _ in _seen(written)] != []

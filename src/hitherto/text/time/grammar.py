@@ -234,6 +234,7 @@ class _Walk:
         for start in dict.fromkeys((behind, after)):
             dated = reader.date_at(start)
             if dated is not None and dated[0].grain in {"day", "part"}:
+                dated = reader.part_at(dated[1], day=dated[0].start) or dated
                 day = midnight(dated[0].start)
                 time = clock[0].within(dated[0].part)
                 return Span(day + time.offset(), day + time.offset(), "moment", clock=time, day=day), dated[1]

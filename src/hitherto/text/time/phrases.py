@@ -33,13 +33,21 @@ _HAN: Final = {character: number for number, character in enumerate("〇一二�
 _HAN_NUMBER: Final = r"\d{1,4}|[〇零一二两三四五六七八九十]{1,3}"
 _WIDE: Final = str.maketrans("０１２３４５６７８９：", "0123456789:")
 _TRADITIONAL: Final = str.maketrans("週點後個兩號鐘時禮", "周点后个两号钟时礼")
-_SLOT: Final = re.compile(r"\{(n|p|t|m|o|mo|wd|u|y|part)\}")
+_PLAIN: Final = str.maketrans(
+    "áàâãéèêëíìîïóòôõúùûñçёÁÀÂÃÉÈÊËÍÌÎÏÓÒÔÕÚÙÛÑÇЁ", "aaaaeeeeiiiioooouuuncеAAAAEEEEIIIIOOOOUUUNCЕ"
+)
+_UMLAUTS: Final = {"ä": "ae?", "ö": "oe?", "ü": "ue?", "ß": "ss?"}
+"""How they are typed without their dots: "uber" and "ueber"."""
+_BUDDHIST: Final = 543
+"""How far ahead the years of the Thai calendar are."""
+_SLOT: Final = re.compile(r"\{(n|d|p|t|m|k|o|mo|wd|u|y)(2?)\}")
 _COMMON: Final = r"""
 {n}\.\s?{o}\.\s?{y} -> {n} {o} {y}
-{n}[./]{o}[./]{y} -> {n} {o} {y}
+{n}[./-]{o}[./-]{y} -> {n} {o} {y}
 {n}/{o}(?![\d/]) -> {n} {o}
 (?<![\d.]){n}\.{o}\.(?!\d) -> {n} {o}
 {y}-{o}-{n} -> {n} {o} {y}
+(?<!\d){n}:{m} ?[-–~] ?{n2}:{m2}(?!\d) -> from {n}:{m} to {n2}:{m2}
 (?<!\d){n}:{m}(?!\d) -> at {n}:{m}
 """
 
@@ -59,83 +67,91 @@ class Translation:
         return text[self.places[first][2] : self.places[last][3]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
-    pattern: re.Pattern[str]
-    english: str
-
-
 class _Phrasebook:
     """How one language speaks of time."""
 
-    def __init__(self, table: Mapping[str, str], *, script: str) -> None:
-        simplified, spaced = script == "han", script in {"latin", "cyrillic"}
-        han = script in {"kana", "han"}
-        self._written = _WIDE | _TRADITIONAL if simplified else _WIDE
-        self._numbers = dict(zip(*[iter(table.get("numbers", "").split())] * 2, strict=True))
-        self._weekdays = _meanings(table["weekdays"].split(), _WEEKDAYS)
-        self._months = _meanings(table.get("months", "").split(), _MONTHS)
+    def __init__(self, table: Mapping[str, str], *, script: str, plain: bool) -> None:
+        spaced, han = script in {"latin", "cyrillic"}, script in {"kana", "han"}
+        self._written = _WIDE
+        if script == "han":
+            self._written = _WIDE | _TRADITIONAL
+        elif plain:
+            self._written = _WIDE | _PLAIN
+            table = {name: said.translate(_PLAIN) for name, said in table.items()}
+            table |= {name: _dotless(table.get(name, "")) for name in ("phrases", "units")}
+        self._numbers = _typed(dict(zip(*[iter(table.get("numbers", "").split())] * 2, strict=True)))
+        self._weekdays = _typed(_meanings(table["weekdays"].split(), _WEEKDAYS))
+        self._months = _typed(_meanings(table.get("months", "").split(), _MONTHS))
         units = [one.rpartition("=") for one in table["units"].split()]
         self._units = [(re.compile(said), meant) for said, _, meant in units]
-        self._spaced = spaced
+        minutes = {said: number for said, number in self._numbers.items() if 5 <= int(number) < 60}
         kinds = {
             "n": _HAN_NUMBER if han else r"\d{1,4}|" + _either(self._numbers),
-            "t": _HAN_NUMBER if han else r"\d{1,4}|" + _either(self._numbers),
-            "m": _HAN_NUMBER if han else r"[0-5]\d",
+            "d": r"3[01]|[12]\d|0?[1-9]",
+            "m": _HAN_NUMBER if han else r"[0-5]\d|" + _either(minutes),
             "o": _HAN_NUMBER if han else r"1[0-2]|0?[1-9]",
             "mo": _either(self._months) if self._months else "(?!)",
             "wd": _either(self._weekdays),
             "u": "|".join(said.pattern for said, _ in self._units),
-            "y": r"(?:19|20)\d\d" if not han else r"(?:19|20)\d\d|[一二][〇零一二三四五六七八九]{3}",
+            "y": r"(?:19|20|25)\d\d" if not han else r"(?:19|20)\d\d|[一二][〇零一二三四五六七八九]{3}",
         }
         lines = [*table["phrases"].strip().split("\n"), *_COMMON.strip().split("\n")]
-        self._phrases = [self._phrase(line, kinds) for line in lines]
         edges = (r"(?<!\w)", r"(?!\w)") if spaced else ("", "")
-        starts = "|".join(f"(?:{_unnamed(phrase.pattern.pattern)})" for phrase in self._phrases)
-        self._any = re.compile(f"{edges[0]}(?:{starts}){edges[1]}", re.IGNORECASE)
+        said = [self._phrase(line, kinds) for line in lines]
+        self._phrases = [(re.compile(f"{edges[0]}(?:{one}){edges[1]}"), english) for one, english in said]
+        self._any = re.compile(f"{edges[0]}(?:{'|'.join(_unnamed(one) for one, _ in said)}){edges[1]}")
         joints = "|".join(map(re.escape, table.get("joints", "").split()))
-        self._joint = re.compile(rf"[\s,]*(?:(?:{joints})[\s,]*)*" if joints else r"[\s,]*", re.IGNORECASE)
+        self._joint = re.compile(rf"[\s,]*(?:(?:{joints})[\s,]*)*" if joints else r"[\s,]*")
+        until = "|".join(map(re.escape, [*table.get("until", "").split(), "-", "–", "~", "〜"]))
+        self._until = re.compile(rf"\s*(?:{until})\s*" + (rf"(?:(?:{joints})\s*)*" if joints else ""))
 
     def to_english(self, text: str) -> Translation | None:
-        text = text.translate(self._written)
+        text = _lowered(text).translate(self._written)
         english, places, behind = "", list[tuple[int, int, int, int]](), 0
         for match in self._any.finditer(text):
-            meant = self._meant(match[0])
+            meant = self._meant(text, match.start())
             if not meant:
                 continue
             if english:
-                between = text[behind : match.start()]
-                english += " " if self._joint.fullmatch(between) or _one_time(english, meant, between) else _APART
+                english += self._between(text[behind : match.start()], english, meant)
             places.append((len(english), len(english) + len(meant), match.start(), match.end()))
             english += meant
             behind = match.end()
         return Translation(english, tuple(places)) if places else None
 
-    def _phrase(self, line: str, kinds: Mapping[str, str]) -> _Phrase:
+    def _between(self, said: str, before: str, meant: str) -> str:
+        """What joins two phrases in English: they are one time, the ends of one, or two."""
+        hours = meant.startswith("at "), before.rpartition(_APART)[2].startswith("at ")
+        if hours[0] == hours[1] and self._until.fullmatch(said):
+            return " to "
+        return " " if self._joint.fullmatch(said) or _one_time(before, meant, said) else _APART
+
+    def _phrase(self, line: str, kinds: Mapping[str, str]) -> tuple[str, str]:
+        """An expression and its English, both with slots."""
         said, _, english = line.partition(" -> ")
         count = dict.fromkeys(kinds, 0)
 
         def group(slot: re.Match[str]) -> str:
             count[slot[1]] += 1
-            return f"(?P<{slot[1]}_{count[slot[1]]}>{kinds[slot[1]]})"
+            return f"(?P<{slot[1]}{slot[2]}_{count[slot[1]]}>{kinds[slot[1]]})"
 
-        return _Phrase(re.compile(_SLOT.sub(group, said), re.IGNORECASE), english)
+        return _SLOT.sub(group, said), english
 
-    def _meant(self, said: str) -> str:
-        for phrase in self._phrases:
-            match = phrase.pattern.fullmatch(said)
+    def _meant(self, text: str, start: int) -> str:
+        for pattern, english in self._phrases:
+            match = pattern.match(text, start)
             if match is not None:
                 found = {name.partition("_")[0]: value for name, value in match.groupdict().items() if value}
-                return self._filled(phrase.english, found)
+                return self._filled(english, found)
         return ""
 
     def _filled(self, english: str, found: Mapping[str, str]) -> str:
-        return " ".join(_SLOT.sub(lambda slot: self._slot(slot[1], found), english).split())
+        return " ".join(_SLOT.sub(lambda slot: self._slot(slot[1], slot[2], found), english).split())
 
-    def _slot(self, kind: str, found: Mapping[str, str]) -> str:
-        said = found.get("n" if kind in "pt" else kind, "").lower()
+    def _slot(self, kind: str, place: str, found: Mapping[str, str]) -> str:
+        said = found.get({"p": "n", "t": "n", "k": "m"}.get(kind, kind) + place, "")
         match kind:
-            case "n":
+            case "n" | "d":
                 return str(self._number(said))
             case "p":
                 return str(self._number(said) - 1 or 12)
@@ -143,10 +159,17 @@ class _Phrasebook:
                 return str(self._number(said) + _EVENING)
             case "m":
                 return f"{self._number(said):02d}" if said else "00"
+            case "k":
+                return f"{60 - self._number(said):02d}"
             case "o":
                 return _MONTHS[(self._number(said) - 1) % 12]
             case "y":
-                return said if said.isdigit() and said.isascii() else "".join(str(_HAN.get(one, 0)) for one in said)
+                if not said:
+                    return ""
+                year = int(
+                    said if said.isdigit() and said.isascii() else "".join(str(_HAN.get(one, 0)) for one in said)
+                )
+                return str(year - _BUDDHIST if year >= 2500 else year)
             case "u":
                 return next(meant for unit, meant in self._units if unit.fullmatch(said))
             case "wd":
@@ -175,18 +198,47 @@ def to_english(text: str, code: str) -> Translation | None:
     """The phrases of time of a text in one language; of one that does not tell, those of the language that finds most."""
     text = text[:_MOST_TEXT]
     if code:
-        book = _phrasebook(code)
+        book = _phrasebook(code, plain=_is_plain(text, code))
         return book.to_english(text) if book is not None else None
-    books = [book for one in CODES if (book := _phrasebook(one)) is not None]
+    books = [book for one in CODES if (book := _phrasebook(one, plain=_is_plain(text, one))) is not None]
     found = [one for book in books if (one := book.to_english(text)) is not None]
     return max(found, key=lambda one: sum(end - start for *_, start, end in one.places), default=None)
 
 
 @cache
-def _phrasebook(code: str) -> _Phrasebook | None:
+def _phrasebook(code: str, *, plain: bool) -> _Phrasebook | None:
     known = language(code)
     table = known.tables.get("dates")
-    return _Phrasebook(table, script=known.script) if table else None
+    return _Phrasebook(table, script=known.script, plain=plain) if table else None
+
+
+def _is_plain(text: str, code: str) -> bool:
+    """Whether a text may be typed without accents: none stands in it. Nobody has to write the two dots of "ё"."""
+    script = language(code).script
+    return script == "cyrillic" or (script == "latin" and text.translate(_PLAIN) == text)
+
+
+def _lowered(text: str) -> str:
+    """In lower case, letter for letter, because phrases are looked for twice as fast in one case."""
+    lowered = text.lower()
+    return (
+        lowered if len(lowered) == len(text) else "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
+    )
+
+
+def _dotless(said: str) -> str:
+    """An expression that also finds what is typed without umlauts."""
+    return re.sub("[äöüß]", lambda letter: f"(?:{letter[0]}|{_UMLAUTS[letter[0]]})", said)
+
+
+def _typed(words: Mapping[str, str]) -> dict[str, str]:
+    """Words by all the spellings that `_dotless` finds."""
+    found = dict(words)
+    for word, meant in words.items():
+        for more in ("", "e"):
+            bare = word.translate(str.maketrans({"ä": f"a{more}", "ö": f"o{more}", "ü": f"u{more}", "ß": "ss"}))
+            found.setdefault(bare, meant)
+    return found
 
 
 def _meanings(said: list[str], meant: tuple[str, ...]) -> dict[str, str]:

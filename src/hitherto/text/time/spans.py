@@ -78,7 +78,8 @@ def _found(text: str, *, now: datetime, zone: str, tense: Tense | None) -> list[
         return found
     read = find(translated.english, now=local, tense=tense or _tense(text, spoken))
     others = [replace(one, text=translated.original(text, one.at, one.at + len(one.text))) for one in read]
-    return others if sum(len(one.text) for one in others) > sum(len(one.text) for one in found) else found
+    more = sum(len(one.text) for one in others) - sum(len(one.text) for one in found)
+    return others if more > 0 or (code and not more) else found
 
 
 def _tense(text: str, spoken: Language) -> Tense:
