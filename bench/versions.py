@@ -1,11 +1,11 @@
 """What a context costs beside an earlier version's: processor time of the same questions on the same texts, in turns.
 
     HITHERTO_EVAL_DATA=… python -m bench.versions FOLDER SOURCES:PACKAGE:RECIPE … [--rounds 3]
-    python -m bench.versions /tmp/versions /tmp/0.1.0/src:recollect:companion src:hitherto:companion src:hitherto:continuity
+    python -m bench.versions /tmp/versions /tmp/0.1.0/src:NAME:companion src:hitherto:companion src:hitherto:continuity
 
-`SOURCES` is a folder that holds the package, `recollect` up to 0.1.0. Each package has 10,000 turns of the development sets and
-10,000 memories in FOLDER, made when they are not there, and a process of its own; the first one named is what the others are
-compared with.
+`SOURCES` is a folder that holds the package, under the name it had in that version; its class is called like it. Each package
+has 10,000 turns of the development sets and 10,000 memories in FOLDER, made when they are not there, and a process of its own;
+the first one named is what the others are compared with.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def said_at(place: int) -> datetime:
 async def answer(package: str, folder: Path, data: dict[str, list[str]], *, filled: bool) -> None:
     """Answers `RECIPE BEGIN COUNT` lines with the seconds and tokens of each context."""
     product: Any = import_module(package)
-    async with (product.Recollect if package == "recollect" else product.Hitherto)(folder) as memory:
+    async with getattr(product, package.capitalize())(folder) as memory:
         if not filled:
             roles = ("user", "assistant")
             made = [

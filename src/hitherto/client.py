@@ -13,15 +13,14 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from functools import cache, wraps
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast, get_args
 from urllib.parse import quote
 
 import httpx
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic import ValidationError
 
 from hitherto import errors, pages
 from hitherto.assemble.diff import Difference, diff
@@ -32,6 +31,7 @@ from hitherto.pages import Page
 from hitherto.privacy.audit import Event
 from hitherto.privacy.rights import EVENTS
 from hitherto.recipes.recipe import Recipe
+from hitherto.store.codec import adapter, plain
 from hitherto.store.protocol import StoredSnapshot
 from hitherto.store.records import NOUNS
 from hitherto.sync import Blocking, add_blocking_calls, collected
@@ -79,7 +79,7 @@ class Transport:
         """The answer, or the error that it says."""
         request: dict[str, Any] = {"params": _params(params)}
         if json is not None:
-            request["json"] = to_jsonable_python(json)
+            request["json"] = plain(json)
         if content is not None:
             request["content"] = content
         if method == "POST":
@@ -120,12 +120,6 @@ class Transport:
             raise ServiceError(f"GET {path}: {type(error).__name__}") from error
 
 
-@cache
-def adapter(kind: Any) -> TypeAdapter[Any]:
-    """Reads JSON into values of that type; making one costs more than using it."""
-    return TypeAdapter(kind)
-
-
 def error_of(response: httpx.Response) -> HithertoError:
     """The error of the library's tree that an answer stands for."""
     try:
@@ -146,7 +140,7 @@ def _wait(attempt: int) -> float:
 
 
 def _params(given: Mapping[str, object] | None) -> dict[str, Any]:
-    return {name: to_jsonable_python(value) for name, value in (given or {}).items() if value is not None}
+    return {name: plain(value) for name, value in (given or {}).items() if value is not None}
 
 
 def of_user(user: str, *rest: str) -> str:

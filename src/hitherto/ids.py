@@ -28,6 +28,12 @@ USER_KEY: Final = b"recollect user key 1\0"
 FIRST_NAME: Final = "recollect"
 """In the header of an export of version 0.1.0."""
 
+
+def erased_name(identifier: str) -> str:
+    """What the log keeps of an erased id: enough to recognise it, nothing to read it back."""
+    return blake2b(identifier.encode(), digest_size=16, person=ERASED).hexdigest()
+
+
 # How records that exist once are named, so that writers and readers agree without asking a store.
 
 PROFILE = "profile"

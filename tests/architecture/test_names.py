@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from tests.architecture.source import ROOT, SOURCE, modules
+from tests.architecture.source import ROOT, SOURCE, imported_names, modules, project_files
 from tests.architecture.test_layers import LAYERS
 
 MOST_MODULES_OF_A_CLASS_NAME = 2
@@ -60,6 +60,42 @@ def test_a_file_is_no_participle() -> None:
     }
     assert {name: file for name, file in named.items() if name not in NOT_PARTICIPLES} == {}
     assert NOT_PARTICIPLES.keys() <= named.keys(), "an exception that nothing needs"
+
+
+FIRST_NAME = "recol" + "lect"
+"""The product's name up to 0.1.0; a package of other people has it in the public index."""
+NAMES_OLD_DATA = {
+    "CHANGELOG.md": "what was released under the first name",
+    "docs/cli.md": "how a database of 0.1.0 is renamed",
+    "docs/storage.md": "how a database of 0.1.0 is renamed",
+    "src/hitherto/deliver/cli/transfer.py": "the option that renames such a database",
+    "src/hitherto/ids.py": "what stored hashes and seals are made with",
+    "src/hitherto/store/postgres/layout.py": "the schema that 0.1.0 made",
+    "tests/store/postgres/test_renaming.py": "a database of 0.1.0 is renamed",
+    "tests/store/test_export.py": "an export of 0.1.0 is loaded",
+}
+
+
+def test_the_first_name_stands_only_where_old_data_is_opened() -> None:
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in project_files()
+        if FIRST_NAME in path.read_bytes().decode("utf-8", "ignore").lower()
+    }
+    assert found == NAMES_OLD_DATA.keys()
+
+
+OTHER_PEOPLES_VALUES = {
+    "src/hitherto/deliver/pydantic_ai/conversations.py": "PydanticAI's messages",
+    "src/hitherto/integrations/google_adk.py": "the ADK's session state",
+}
+
+
+def test_values_become_json_in_one_place() -> None:
+    """`store/codec.py` knows how our values are written and read; what is beside it are other people's types."""
+    ways = {"pydantic.TypeAdapter", "pydantic_core.to_jsonable_python"}
+    found = {module.file for module in modules() if not ways.isdisjoint(imported_names(module.tree))}
+    assert found == {"src/hitherto/store/codec.py", *OTHER_PEOPLES_VALUES}
 
 
 def walks() -> dict[str, list[str]]:

@@ -9,8 +9,8 @@ from typing import Final, Protocol
 from hitherto.assemble import snapshot
 from hitherto.assemble.material import Assembled, Material
 from hitherto.errors import NotFound, StoreError
+from hitherto.ids import erased_name
 from hitherto.recipes.recipe import Recipe
-from hitherto.store.codec import erased_name
 from hitherto.store.protocol import (
     Answers,
     Blobs,

@@ -16,10 +16,10 @@ from typing import Any, Final, cast
 from hitherto.assemble.material import Assembled, Material, Piece, result_hash
 from hitherto.assemble.render import RENDERER
 from hitherto.errors import NotFound
+from hitherto.ids import erased_name
 from hitherto.recipes.recipe import Recipe
 from hitherto.safety.visible import visible
 from hitherto.store import records as nouns
-from hitherto.store.codec import erased_name
 from hitherto.store.protocol import Change, Note, RecordsById, SnapshotsById, StoredSnapshot, UserStore
 from hitherto.types import Context, Item, Json, SectionUse, Thought
 

@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from hitherto.clock import Clock, bound
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.ingest import validation as validate
+from hitherto.store.codec import dump
 
 if TYPE_CHECKING:
     from hitherto.store.catalog import Catalog, Document
@@ -145,7 +146,7 @@ class Keys:
         return key if is_token(token, digest=key.digest) and key.is_valid(now=self._clock()) else None
 
     async def _put(self, key: ApiKey) -> None:
-        body = json.dumps(asdict(key), default=datetime.isoformat, sort_keys=True)
+        body = dump(key)
         await self._catalog.put(_HOME, _KIND, key.id, body, at=self._clock())
 
 

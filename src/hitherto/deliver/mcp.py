@@ -4,12 +4,11 @@ Whose memory it is, is settled before any tool is called: by the command line fo
 the gateway's header) over HTTP. No tool has an argument for it, so no model can choose it.
 """
 
-import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
@@ -19,9 +18,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from hitherto import __version__
-from hitherto.deliver import plain
 from hitherto.errors import HithertoError
 from hitherto.recipes.titles import NOTICE
+from hitherto.store import codec
 from hitherto.types import Json, Memory
 
 if TYPE_CHECKING:
@@ -173,8 +172,7 @@ def _writing(made: MCPServer[Any], bind: Bind) -> None:
                     await owner.memory.forget(user=owner.user, memory=twin.id)
             if owner.forgot is not None:
                 owner.forgot()
-        removed: dict[str, Json] = json.loads(plain.text(receipt))
-        return removed
+        return cast("dict[str, Json]", codec.plain(receipt))
 
 
 def _resources(made: MCPServer[Any], bind: Bind) -> None:

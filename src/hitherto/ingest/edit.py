@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from rapidfuzz import process
 
 from hitherto.clock import bound, instant
@@ -18,12 +18,12 @@ from hitherto.ingest.record import Indexer
 from hitherto.safety.quarantine import quarantine
 from hitherto.safety.secrets import redact
 from hitherto.store import records as nouns
+from hitherto.store.codec import adapter
 from hitherto.store.protocol import Answers, Change, RecordsById, RecordsByKey, RowDraft, UserStore
 from hitherto.types import Episode, Loop, Memory, Record, RecordKind, Thought
 
 _KEPT = frozenset({"id", "seq", "version", "recorded_at", "retired", "retired_at", "tokens", "family"})
 _WORDS = frozenset({"text", "value"})
-_ADAPTERS: dict[type[Record], TypeAdapter[Any]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,9 +169,8 @@ def _check_names(cls: type[Record], values: Mapping[str, Any]) -> None:
 
 
 def _valid(cls: type[Record], values: Mapping[str, Any]) -> Record:
-    adapter = _ADAPTERS.setdefault(cls, TypeAdapter(cls))
     try:
-        record = cast(Record, adapter.validate_python(dict(values)))
+        record = cast(Record, adapter(cls).validate_python(dict(values)))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or cls.noun

@@ -18,7 +18,7 @@ from hitherto import ids as keys
 from hitherto.assemble import snapshot
 from hitherto.clock import micros
 from hitherto.errors import InvalidInput, NotFound
-from hitherto.ids import derived_id
+from hitherto.ids import derived_id, erased_name
 from hitherto.ingest.record import Indexer
 from hitherto.ingest.validation import optional_name
 from hitherto.learn import rederivation
@@ -26,7 +26,6 @@ from hitherto.learn.people import follow
 from hitherto.privacy.cascade import STAYS, Fall, fall
 from hitherto.privacy.ledger import Forgotten
 from hitherto.store import records as nouns
-from hitherto.store.codec import erased_name
 from hitherto.store.protocol import (
     ANY,
     Answers,

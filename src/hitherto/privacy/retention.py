@@ -11,6 +11,7 @@ from hitherto.errors import InvalidInput
 from hitherto.privacy.forget import ALL, BATCH, Receipt, receipt_of, tells
 from hitherto.store import records as nouns
 from hitherto.store.catalog import Catalog, UserKey
+from hitherto.store.codec import dump
 from hitherto.store.protocol import Answers, Change, Erasure, Log, Notes, Row, SnapshotList, UserStore
 from hitherto.types import Memory, Record
 
@@ -109,7 +110,7 @@ async def change(
     found = await catalog.documents(tenant, KIND, [name])
     merged = {**(_days(found[0].body) if found else {}), **days}
     kept = {kind: value for kind, value in merged.items() if value is not None or name != EVERYBODY}
-    body = json.dumps(kept, sort_keys=True)
+    body = dump(kept)
     await catalog.put(tenant, KIND, name, body, at=now, expected=found[0].version if found else 0)
     return kept
 

@@ -4,7 +4,6 @@ Every number on which products disagree is a field here and a line in a TOML fil
 constant in code. A recipe may extend another: tables are merged, everything else is replaced.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hitherto.errors import near
 from hitherto.plugins import PLACEHOLDER, PLACEHOLDERS
 from hitherto.recipes.titles import HEADINGS, SECTION_IDS, UNTRIMMED, Heading, SectionId, Volatility
+from hitherto.store.codec import dump
 
 Tokens = Annotated[int, Field(ge=0)]
 Amount = Annotated[int, Field(ge=1)]
@@ -355,7 +355,7 @@ class Recipe(_Part):
     def canonical(self) -> str:
         """Its JSON, the same for the same recipe, whatever file it was read from."""
         fields = self.model_dump(mode="json", exclude=None if self.sections else {"sections"})
-        return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return dump(fields)
 
     @cached_property
     def hash(self) -> str:

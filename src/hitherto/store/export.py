@@ -15,10 +15,10 @@ from typing import Any, Final, cast, get_args, get_type_hints
 
 from hitherto.clock import END, EPOCH
 from hitherto.errors import Conflict, InvalidInput
-from hitherto.ids import FIRST_NAME
+from hitherto.ids import FIRST_NAME, erased_name
 from hitherto.store import records as nouns
 from hitherto.store.catalog import UserKey
-from hitherto.store.codec import dump, erased_name, made, one_of, text, time, whole
+from hitherto.store.codec import dump, made, one_of, string, time, whole
 from hitherto.store.protocol import Log, LogEntry, Row, UserStore
 from hitherto.types import Record, StoredTurn
 
@@ -190,7 +190,7 @@ def _entry(values: Mapping[str, Any], *, where: str) -> LogEntry:
         entry = LogEntry(
             seq=whole(values["seq"]),
             op=one_of(_OPS, values["op"]),
-            id=text(values["id"]),
+            id=string(values["id"]),
             at=time(values["at"]),
             turn=made(StoredTurn, values["turn"]) if values["op"] == "turn" else None,
             row=made(Row, values["row"]) if values["op"] == "record" else None,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-__all__ = ["ORDINALS", "number_at", "ordinal_at", "year_at"]
+__all__ = ["ORDINALS", "counted", "number_at", "ordinal_at", "year_at"]
 
 _SMALL_WORDS: Final = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
 sixteen seventeen eighteen nineteen"""
@@ -65,3 +65,8 @@ def year_at(words: list[str], place: int) -> tuple[int, int] | None:
         if rest and 10 <= rest[0] < 100:
             return century + int(rest[0]), rest[1]
     return None
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, as English output shows it: `1 user`, `2,000 users`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -215,14 +215,6 @@ def test_doctor_names_a_user_who_cannot_be_read(writer: CommandLine) -> None:
     assert [file.name in c["detail"] for c in outcome.json["checks"] if c["verdict"] == "failed"] == [True]
 
 
-@pytest.mark.parametrize(
-    ("count", "words"),
-    [(0, "0 bytes"), (999, "999 bytes"), (1_500, "1.5 kB"), (2_000_000, "2.0 MB"), (5 * 10**12, "5.0 TB")],
-)
-def test_sizes_are_said_as_people_say_them(count: int, words: str) -> None:
-    assert doctor.size(count) == words
-
-
 def restrained() -> list[str]:
     """What makes a command obey file modes: for the superuser, a process without the power to pass over them."""
     if os.geteuid() != 0:

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hitherto.store.catalog import UserKey
-from hitherto.store.codec import OFTEN
 from hitherto.store.protocol import (
     Answers,
     Change,
@@ -30,6 +29,7 @@ from hitherto.store.protocol import (
     TurnsBySeq,
     Window,
 )
+from hitherto.store.rows import OFTEN
 from hitherto.store.sqlite import queries
 from hitherto.store.sqlite.connections import TURNS
 from hitherto.store.sqlite.store import SqliteStore

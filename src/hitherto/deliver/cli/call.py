@@ -161,9 +161,9 @@ class Call:
         typer.echo("\n".join(line.rstrip(" ") for line in caught.get().split("\n")), nl=False, color=True)
 
     def emit(self, value: object) -> None:
-        from hitherto.deliver import plain
+        from hitherto.store import codec
 
-        typer.echo(plain.text(value, indent=2))
+        typer.echo(codec.text(value, indent=2))
 
     @contextmanager
     def progress(self, title: str) -> Generator[Advance]:

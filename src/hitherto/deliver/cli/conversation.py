@@ -10,6 +10,7 @@ import typer
 
 from hitherto.deliver.cli.call import Call, Known, Lane, Limit, Persona, User, moment
 from hitherto.errors import Conflict, InvalidInput
+from hitherto.text.numbers import counted
 from hitherto.types import Role, Turn
 
 if TYPE_CHECKING:
@@ -98,18 +99,14 @@ def import_file(
                         _remember(memory, fact)
                 advance(read.passed, read.size)
     left = ", ".join(f"{why} ({number})" for why, number in sorted(checked.skipped.items()))
-    learnt = f" and {_counted(facts, 'fact')}" if facts else ""
+    learnt = f" and {counted(facts, 'fact')}" if facts else ""
     call.answer(
         {"turns": turns, "facts": facts, "users": len(users), "skipped": dict(checked.skipped), "dry_run": dry_run},
         lambda: (
-            f"{'would import' if dry_run else 'imported'} {_counted(turns, 'turn')}{learnt} of"
-            f" {_counted(len(users), 'user')} from {file.name}" + (f"; left out: {left}" if left else "")
+            f"{'would import' if dry_run else 'imported'} {counted(turns, 'turn')}{learnt} of"
+            f" {counted(len(users), 'user')} from {file.name}" + (f"; left out: {left}" if left else "")
         ),
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _checked(call: Call, source: "importing.Source", format_name: Format) -> tuple[int, int, set[str]]:

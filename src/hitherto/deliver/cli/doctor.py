@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import typer
+from rich.filesize import decimal
 
 from hitherto.deliver.cli.call import Call
-from hitherto.deliver.plain import counted, size
 from hitherto.errors import HithertoError, StoreReadOnly
+from hitherto.text.numbers import counted
 from hitherto.types import Json
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _folder(folder: Path) -> Iterator[Check]:
         yield Check(name="folder", verdict="ok", detail=f"{folder}, mode {mode:o}")
     free = shutil.disk_usage(folder).free
     verdict: Verdict = "degraded" if free < LOW_SPACE else "ok"
-    yield Check(name="space", verdict=verdict, detail=f"{size(free)} free")
+    yield Check(name="space", verdict=verdict, detail=f"{decimal(free)} free")
     yield _flush(folder)
 
 
@@ -211,7 +212,7 @@ def _store(call: Call) -> Iterator[Check]:
         return
     yield Check(name="store", verdict="ok", detail=f"{health.backend} {health.version}, schema {health.schema}")
     place = store.shown(call.data)
-    yield Check(name="size", verdict="ok", detail=f"{counted(health.users, 'user')}, {size(health.bytes)}")
+    yield Check(name="size", verdict="ok", detail=f"{counted(health.users, 'user')}, {decimal(health.bytes)}")
     yield Check(
         name="work",
         verdict="degraded" if waiting else "ok",

@@ -45,8 +45,8 @@ def evaluate(
     import asyncio
 
     from hitherto import evaluate as evaluating
-    from hitherto.deliver import plain
     from hitherto.evaluate.report import svg
+    from hitherto.store import codec
 
     reports: list[Report] = []
     for file in files:
@@ -67,7 +67,7 @@ def evaluate(
                 advance=advance,
             )
             reports.append(asyncio.run(measured))
-    output.write_text(plain.text(reports, indent=1) + "\n", encoding="utf-8")
+    output.write_text(codec.text(reports, indent=1) + "\n", encoding="utf-8")
     picture = output.with_suffix(".svg")
     picture.write_text(svg(reports), encoding="utf-8")
     call.answer(reports, lambda: _shown(reports, saved=(output, picture)))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hitherto.deliver.cli.call import Call, Fields, Limit, User, field_values, moment
-from hitherto.deliver.plain import counted as number_of
 from hitherto.errors import InvalidInput
+from hitherto.text.numbers import counted as number_of
 
 if TYPE_CHECKING:
     from hitherto.privacy.forget import Receipt

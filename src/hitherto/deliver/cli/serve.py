@@ -91,7 +91,7 @@ def _keys(memory: "Hitherto", call: Call) -> Keys:
 
 def _shown(key: ApiKey) -> dict[str, Json]:
     """A key without its digest."""
-    from hitherto.deliver.plain import plain
+    from hitherto.store.codec import plain
 
     values = plain(key)
     assert isinstance(values, dict), "a key is an object"

@@ -8,8 +8,8 @@ import typer
 
 from hitherto import private
 from hitherto.deliver.cli.call import Call, User
-from hitherto.deliver.plain import counted
 from hitherto.errors import Conflict, InvalidInput, NotFound
+from hitherto.text.numbers import counted
 
 if TYPE_CHECKING:
     from hitherto.store.protocol import Store

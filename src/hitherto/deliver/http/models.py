@@ -19,7 +19,6 @@ from pydantic import (
     Field,
     FiniteFloat,
     StringConstraints,
-    TypeAdapter,
     create_model,
 )
 from typing_extensions import TypeAliasType
@@ -28,6 +27,7 @@ from hitherto import pages
 from hitherto.errors import InvalidInput
 from hitherto.ids import derived_id
 from hitherto.pages import LARGEST
+from hitherto.store.codec import adapter
 from hitherto.store.records import NOUNS
 from hitherto.types import HitKind, Json, Origin, Part, Record, RecordKind, Role, Stage, Turn
 
@@ -261,11 +261,6 @@ def free(fields: Mapping[str, Json], *taken: str) -> dict[str, Json]:
     if clash := fields.keys() & {*taken, "self"}:
         raise InvalidInput(f"{min(clash)!r} cannot be the name of a field here")
     return dict(fields)
-
-
-@cache
-def adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
 
 
 def reply(value: object, kind: Any, *, status: int = 200) -> Response:

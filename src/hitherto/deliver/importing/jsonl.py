@@ -11,15 +11,15 @@ from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Final, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from hitherto.clock import instant
 from hitherto.deliver.importing.source import Source
 from hitherto.errors import InvalidInput
 from hitherto.ids import derived_id
+from hitherto.store.codec import adapter
 from hitherto.types import Turn
 
-_TURN: Final = TypeAdapter(Turn)
 _FIELDS: Final = tuple(field.name for field in fields(Turn))
 _DEFAULTED: Final = ("user", "persona")
 
@@ -49,7 +49,7 @@ def _turn(line: bytes, *, source: Source, number: int) -> Turn:
     _check_names(given, where=where)
     defaults = {name: value for name in _DEFAULTED if (value := getattr(source, name)) is not None}
     try:
-        turn = _TURN.validate_python({**defaults, **given})
+        turn = adapter(Turn).validate_python({**defaults, **given})
         return turn if turn.at is None else replace(turn, at=instant(turn.at))
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from error

@@ -10,12 +10,12 @@ from fastapi.responses import Response
 
 from hitherto import Recipe
 from hitherto.assemble.material import result_hash
-from hitherto.deliver import plain
 from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.service import Subject
 from hitherto.deliver.inspector.anatomy import Anatomy, CandidateEntry, anatomy
 from hitherto.deliver.inspector.views import Page, is_piece, looking, page
 from hitherto.errors import NotFound
+from hitherto.store import codec
 from hitherto.store.protocol import Blobs, StoredSnapshot
 from hitherto.types import Context, Json, StoredTurn
 
@@ -104,8 +104,8 @@ async def context(
         start=start,
         listed=LISTED,
         here_is={"snapshot": snapshot, "turn": turn},
-        as_json=plain.text(found.context, indent=2) if view == "json" else "",
-        as_messages=plain.text(_chat(found.context.system, found.context.messages), indent=2)
+        as_json=codec.text(found.context, indent=2) if view == "json" else "",
+        as_messages=codec.text(_chat(found.context.system, found.context.messages), indent=2)
         if view == "messages"
         else "",
     )

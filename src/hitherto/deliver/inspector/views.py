@@ -32,9 +32,9 @@ from hitherto.deliver.http.gate import Caller, token_in_cookie, token_of
 from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.service import Subject, subject_of
 from hitherto.deliver.inspector import anatomy, charts
-from hitherto.deliver.plain import size
 from hitherto.errors import HithertoError, InvalidInput, NotFound, NotPermitted
 from hitherto.safety.visible import seen_and_hidden
+from hitherto.text.numbers import counted
 from hitherto.types import Context, Json
 
 POLICY = (
@@ -73,7 +73,6 @@ def environment() -> Environment:
         "clock": clock,
         "span": span,
         "in_words": in_words,
-        "size": size,
         "count": "{:,}".format,
         "counted": counted,
         "notes_kept": notes_kept,
@@ -121,11 +120,6 @@ WHY: Final = {
     "closed": "the loop was closed already",
     "reader": "the reader's answer could not be used",
 }
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def notes_kept(notes: Mapping[str, int]) -> str:

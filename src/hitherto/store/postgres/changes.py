@@ -11,7 +11,7 @@ from uuid import UUID
 
 from hitherto.clock import micros
 from hitherto.errors import InvalidInput
-from hitherto.store.codec import erased_name, still_true
+from hitherto.ids import erased_name
 from hitherto.store.postgres import rows
 from hitherto.store.postgres.queries import Person, Statement
 from hitherto.store.postgres.rows import Values, embedder_id, escape
@@ -28,6 +28,7 @@ from hitherto.store.protocol import (
     Vector,
     Written,
 )
+from hitherto.store.rows import still_true
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.clock import micros
+from hitherto.ids import erased_name
 from hitherto.store import protocol as base
-from hitherto.store.codec import ending_entry, erased_name, lease, stamp
 from hitherto.store.columns import K1, NO_MATCHES, PLACES, B, Matched, Traced, distinct, idf
 from hitherto.store.postgres import rows
 from hitherto.store.postgres.rows import Fetched, Values, asking, embedder_id, mark, unescape, word
@@ -32,6 +32,7 @@ from hitherto.store.postgres.statements import (
     visible,
 )
 from hitherto.store.protocol import Answers, Everything, Query, Scope
+from hitherto.store.rows import ending_entry, lease, stamp
 
 T = TypeVar("T")
 

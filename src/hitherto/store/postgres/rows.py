@@ -10,10 +10,11 @@ from typing import Any
 from uuid import UUID
 
 from hitherto.clock import from_micros, micros
-from hitherto.store import codec
+from hitherto.store import rows
 from hitherto.store.catalog import Document
-from hitherto.store.codec import NAMES, OFTEN, Columns, encode_json, encode_parts, stamp
+from hitherto.store.codec import encode_json, encode_parts
 from hitherto.store.protocol import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
+from hitherto.store.rows import NAMES, OFTEN, Columns, stamp
 from hitherto.types import StoredTurn
 
 Values = dict[str, Any]
@@ -25,7 +26,7 @@ _KEPT = 2_048
 
 def turn(row: Columns) -> StoredTurn:
     """The columns of `statements.TURN_COLUMNS`."""
-    return codec.turn(row, unescape(row[5]))
+    return rows.turn(row, unescape(row[5]))
 
 
 _turn = lru_cache(maxsize=_KEPT)(turn)
@@ -38,27 +39,27 @@ def known_turn(row: Columns) -> StoredTurn:
 
 def record(row: Columns) -> Row:
     """The columns of `statements.RECORD_COLUMNS`."""
-    return codec.record(row, unescape(row[2]), unescape(row[16]), row[8], row[9])
+    return rows.record(row, unescape(row[2]), unescape(row[16]), row[8], row[9])
 
 
 def turn_entry(row: Columns) -> LogEntry:
-    return codec.turn_entry(turn(row), stems(row[22]))
+    return rows.turn_entry(turn(row), stems(row[22]))
 
 
 def record_entry(row: Columns) -> LogEntry:
-    return codec.record_entry(record(row), stems(row[22]))
+    return rows.record_entry(record(row), stems(row[22]))
 
 
 def cursor(row: Columns) -> Cursor:
-    return codec.cursor(row, None if row[4] is None else unescape(row[4]))
+    return rows.cursor(row, None if row[4] is None else unescape(row[4]))
 
 
 def snapshot(row: Columns) -> StoredSnapshot:
-    return codec.snapshot(row, unpacked(row[3]))
+    return rows.snapshot(row, unpacked(row[3]))
 
 
 def note(row: Columns) -> Note:
-    return codec.note(row, unescape(row[1]))
+    return rows.note(row, unescape(row[1]))
 
 
 def document(row: Columns) -> Document:
@@ -212,7 +213,7 @@ def packed(body: str) -> str:
         name = parts[at]
         parts[at] = f"\x01{len(places) - places[name]:x}" if name in places else "\x01"
         places.setdefault(name, len(places))
-    pressed = codec.press("".join(parts))
+    pressed = rows.press("".join(parts))
     names = zlib.compress(bytes.fromhex("".join(places)))
     text = _PACKED + b64encode(len(pressed).to_bytes(4, "big") + pressed + names).decode()
     return text if len(text) < len(body) else escape(body)
@@ -235,7 +236,7 @@ def unpacked(text: str) -> str:
         return names[said - 1]
 
     pressed = data[4:end] if text.startswith(_PACKED) else b"\1" + data[4:end]
-    return _MARKS.sub(whole, codec.unpress(pressed))
+    return _MARKS.sub(whole, rows.unpress(pressed))
 
 
 def mark(digest: str) -> str:

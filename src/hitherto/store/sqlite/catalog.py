@@ -16,8 +16,8 @@ from typing import Any, ClassVar, TypeVar
 from hitherto.clock import from_micros, micros
 from hitherto.errors import Conflict, KeyDestroyed, StoreCorrupt, StoreError, StoreUnavailable
 from hitherto.store.catalog import Document, UserKey
-from hitherto.store.codec import stamp
 from hitherto.store.protocol import Query, TenantDocuments
+from hitherto.store.rows import stamp
 from hitherto.store.sql import queries
 from hitherto.store.sqlite.connections import Connection, Secret, connect
 from hitherto.store.sqlite.datafile import refuse_plain

@@ -5,8 +5,10 @@ from datetime import datetime
 
 from hitherto.clock import micros
 from hitherto.errors import InvalidInput
-from hitherto.store.codec import encode_json, encode_parts, erased_name, stamp
+from hitherto.ids import erased_name
+from hitherto.store.codec import encode_json, encode_parts
 from hitherto.store.protocol import Change, Cursor, Erasure, LogEntry, Row, RowDraft, StoredTurn, TurnDraft, Written
+from hitherto.store.rows import stamp
 from hitherto.store.sql import queries
 from hitherto.store.sqlite import receipts, tracepages
 from hitherto.store.sqlite.connections import Connection, Value

@@ -18,8 +18,8 @@ import apsw.sqlite_extra
 
 from hitherto.errors import StoreUnavailable
 from hitherto.private import FILE_MODE
-from hitherto.store.codec import OFTEN
 from hitherto.store.protocol import Query
+from hitherto.store.rows import OFTEN
 from hitherto.types import StoredTurn
 
 # What the readers of a connection keep between two transactions: contexts ask for the same records and turns again and again.

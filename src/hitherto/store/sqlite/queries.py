@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from hitherto.clock import micros
-from hitherto.store.codec import ending_entry, erased_name, lease
+from hitherto.ids import erased_name
 from hitherto.store.columns import NO_MATCHES, PLACES, Matched, distinct
 from hitherto.store.protocol import (
     Answers,
@@ -51,6 +51,7 @@ from hitherto.store.protocol import (
     Untraced,
     Window,
 )
+from hitherto.store.rows import ending_entry, lease
 from hitherto.store.sql import queries
 from hitherto.store.sqlite import receipts, rows
 from hitherto.store.sqlite.connections import TURNS, Connection, Value

@@ -15,8 +15,8 @@ from itertools import chain
 from typing import Final
 
 from hitherto.clock import micros
-from hitherto.store.codec import NAMES, Columns, press, unpress
 from hitherto.store.protocol import Blobs, SnapshotList, SnapshotsById, StoredSnapshot
+from hitherto.store.rows import NAMES, Columns, press, unpress
 from hitherto.store.sql import queries
 from hitherto.store.sqlite import rows
 from hitherto.store.sqlite.connections import Connection, Value

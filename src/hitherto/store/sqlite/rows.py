@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from hitherto.errors import StoreCorrupt
-from hitherto.store import codec
-from hitherto.store.codec import Columns
+from hitherto.store import rows
 from hitherto.store.protocol import Cursor, LogEntry, Note, Row, StoredSnapshot
+from hitherto.store.rows import Columns
 from hitherto.types import StoredTurn
 
 T = TypeVar("T")
@@ -43,28 +43,28 @@ def stems_of(text: str) -> tuple[str, ...]:
 
 
 def turn(row: Columns) -> StoredTurn:
-    return codec.turn(row, row[5])
+    return rows.turn(row, row[5])
 
 
 def record(row: Columns) -> Row:
-    return codec.record(row, row[2], row[16], names(row[8]), names(row[9]))
+    return rows.record(row, row[2], row[16], names(row[8]), names(row[9]))
 
 
 def turn_entry(row: Columns) -> LogEntry:
-    return codec.turn_entry(turn(row), stems_of(row[-1]))
+    return rows.turn_entry(turn(row), stems_of(row[-1]))
 
 
 def record_entry(row: Columns) -> LogEntry:
-    return codec.record_entry(record(row), stems_of(row[-1]))
+    return rows.record_entry(record(row), stems_of(row[-1]))
 
 
 def cursor(row: Columns) -> Cursor:
-    return codec.cursor(row, row[4])
+    return rows.cursor(row, row[4])
 
 
 def snapshot(row: Columns) -> StoredSnapshot:
-    return codec.snapshot(row, row[3])
+    return rows.snapshot(row, row[3])
 
 
 def note(row: Columns) -> Note:
-    return codec.note(row, row[1])
+    return rows.note(row, row[1])

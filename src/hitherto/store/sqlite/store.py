@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from hitherto.errors import StoreError, StoreUnavailable
 from hitherto.store.catalog import Document, UserKey
-from hitherto.store.codec import still_true
 from hitherto.store.protocol import Answers, Change, Decide, Health, LogEntry, Query, Scrubbed, TenantDocuments, Written
+from hitherto.store.rows import still_true
 from hitherto.store.sqlite import connections
 from hitherto.store.sqlite.backup import Copy
 from hitherto.store.sqlite.catalog import OWN, CatalogFile, SqliteCatalog

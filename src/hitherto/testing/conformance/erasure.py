@@ -1,7 +1,7 @@
 """Erasing: gone from every answer, and never returning."""
 
+from hitherto.ids import erased_name
 from hitherto.store.catalog import UserKey
-from hitherto.store.codec import erased_name
 from hitherto.store.protocol import (
     Blobs,
     Change,

@@ -2,8 +2,8 @@
 notes, counts.
 """
 
+from hitherto.ids import erased_name
 from hitherto.store.catalog import UserKey
-from hitherto.store.codec import erased_name
 from hitherto.store.protocol import (
     Blobs,
     Change,

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import Response
 from pydantic import SecretStr
 
-from hitherto.deliver import plain, telegram, voice
+from hitherto.deliver import telegram, voice
 from hitherto.deliver.http.models import Value
 from hitherto.deliver.http.problems import BrokenRequest
 from hitherto.deliver.http.service import Channels, Service
@@ -17,6 +17,7 @@ from hitherto.deliver.untrusted import Raw, mapping
 from hitherto.deliver.voice import Call, signatures
 from hitherto.deliver.voice.signatures import Verdict
 from hitherto.errors import AccessDenied, NotFound
+from hitherto.store import codec
 from hitherto.types import Json
 
 router = APIRouter(tags=["channels"])
@@ -153,4 +154,4 @@ async def _remember(request: Request, call: Call | None) -> Response:
 
 
 def _json(value: dict[str, Json]) -> Response:
-    return Response(plain.text(value), media_type="application/json")
+    return Response(codec.text(value), media_type="application/json")
