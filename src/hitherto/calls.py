@@ -1,8 +1,8 @@
 """How a public call is declared: once, as a decorated method of the engine.
 
-From the method's signature, docstring and route follow the table of calls, the HTTP client, the blocking twins and their
-stubs (`scripts/api_stubs.py`). Where a route says which permission it needs, the service and the command line make the call
-available by themselves too.
+The table of calls, the HTTP client, the blocking twins and their stubs (`scripts/api_stubs.py`) are derived from the
+method's signature, docstring and routes. If a route names the permission it needs, the service and the command line offer
+the call as well.
 """
 
 import inspect
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Permission = Literal["read", "write", "forget", "admin", "operate"]
 
 USER = "/v1/users/{user}"
-"""The path under which everything of one user lies."""
+"""The path that everything of one user lies under."""
 _DECLARED = "__hitherto_call__"
 
 
@@ -29,13 +29,13 @@ class Route:
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     needs: Permission | None = None
-    """With a permission the service derives the route; without, it is written by hand in `deliver/http/routes`."""
+    """With a permission, the service derives the route; without one, it is written by hand in `deliver/http/routes`."""
     id: str = "id"
     """The argument that `{id}` in the path stands for."""
     query: bool = False
-    """Whether the arguments go into the query string, though the method has a body."""
+    """Whether the arguments go into the query string although the method has a body."""
     new_user: bool = False
-    """Whether the call works for a user nothing was written about yet."""
+    """Whether the call works for a user about whom nothing has been written yet."""
 
     @property
     def placeholders(self) -> tuple[str, ...]:
@@ -50,23 +50,23 @@ class Declaration:
     method: Callable[..., Any]
     routes: tuple[Route, ...] = ()
     answers: str | None = None
-    """The field that holds the answer in the JSON, where the answer alone would be a bare number or text."""
+    """The field that holds the answer in the JSON, if the answer alone would be a bare number or string."""
     repeatable: bool = True
     """Whether a request whose answer was lost may be sent again."""
     local: tuple[str, ...] = ()
-    """Arguments that only make sense in the process that holds the memory."""
+    """Arguments that only make sense in the process that opened the memory."""
     reason: str | None = None
     """Why the call exists in this process only."""
 
     @property
     def parameters(self) -> tuple[inspect.Parameter, ...]:
-        """What the call takes from afar, without `self`."""
+        """The parameters that a remote caller may pass, without `self`."""
         given = list(inspect.signature(self.method).parameters.values())[1:]
         return tuple(parameter for parameter in given if parameter.name not in self.local)
 
     @property
     def answer(self) -> Any:
-        """The type of what the call gives."""
+        """The type of the call's result."""
         return get_type_hints(self.method)["return"]
 
     def route(self, given: Collection[str]) -> Route:
@@ -75,7 +75,7 @@ class Declaration:
             names = {route.id if name == "id" else name for name in route.placeholders}
             if names <= set(given):
                 return route
-        raise TypeError(f"{self.name}() cannot be asked for from afar with these arguments")
+        raise TypeError(f"{self.name}() cannot be called over HTTP with these arguments")
 
     @property
     def summary(self) -> str:
@@ -85,7 +85,7 @@ class Declaration:
 def call(
     *routes: Route, answers: str | None = None, repeatable: bool = True, local: tuple[str, ...] = ()
 ) -> Callable[[F], F]:
-    """Declares a method as a public call that is reached by these routes."""
+    """Declares a method as a public call that these routes reach."""
 
     def declared(method: F) -> F:
         name = method.__name__
@@ -97,7 +97,7 @@ def call(
 
 
 def in_process(reason: str) -> Callable[[F], F]:
-    """Declares a public call that makes no sense from afar, and why."""
+    """Declares a public call that makes no sense over HTTP, and why."""
 
     def declared(method: F) -> F:
         setattr(method, _DECLARED, Declaration(name=method.__name__, method=method, reason=reason))
@@ -107,13 +107,13 @@ def in_process(reason: str) -> Callable[[F], F]:
 
 
 def calls_of(cls: type) -> Mapping[str, Declaration]:
-    """The calls that a class and its bases declare, in the order of the source."""
+    """The calls that a class and its bases declare, in source order."""
     members = [member for base in reversed(cls.__mro__) for member in vars(base).values()]
     found = (getattr(member, _DECLARED, None) for member in members)
     return {one.name: one for one in found if isinstance(one, Declaration)}
 
 
 def wrapped(name: str, field: str, answer: Any) -> Any:
-    """A model with one field, for an answer that is a bare number or text."""
+    """A model with one field, for an answer that is a bare number or string."""
     fields: dict[str, Any] = {field: (answer, ...)}
     return create_model(name, **fields)

@@ -1,8 +1,8 @@
 """The library's calls over HTTP: the same names, arguments, values and errors.
 
-Most calls follow from their declaration in the engine; written out are those whose request or answer has a shape of its own.
-Lists are put together from their pages. For a user nothing was written about they are empty, as in the library; the service
-itself answers 404, so that it does not tell which users exist.
+Most calls are derived from their declaration in the engine; only those whose request or response has a shape of its own are
+written out. Lists are assembled from pages. As in the library, they are empty for a user about whom nothing was written;
+the service itself answers 404, so that it does not reveal which users exist.
 """
 
 import asyncio
@@ -37,19 +37,19 @@ from hitherto.store.records import NOUNS
 from hitherto.sync import Blocking, add_blocking_calls, collected
 from hitherto.types import Json, Memory, Persona, Profile, Record, RecordKind, State, StoredTurn, Turn
 
-# Requests to the service: keys, errors of the library's own tree, and trying again where that is safe.
+# Requests to the service: keys, the library's own errors, and retries where they are safe.
 
 ERRORS: Mapping[str, type[HithertoError]] = {
     cls.kind(): cls for cls in vars(errors).values() if isinstance(cls, type) and issubclass(cls, HithertoError)
 }
-"""The error tree by the names that answers use."""
+"""The error tree by the names used in responses."""
 
 LONGEST_WAIT = 10.0
 
 
 class Transport:
-    """One service and one key. Every request that changes something carries a key of its own, so that one whose answer was
-    lost can be sent again."""
+    """One service and one key. Every request that changes something carries an idempotency key, so that it can be sent
+    again if its response was lost."""
 
     def __init__(self, http: httpx.AsyncClient, *, retries: int) -> None:
         self._http = http
@@ -59,12 +59,12 @@ class Transport:
         await self._http.aclose()
 
     async def ask(self, method: str, path: str, kind: Any, **request: Any) -> Any:
-        """The answer as a value of that type."""
+        """Sends a request and returns the response as a value of that type."""
         response = await self.send(method, path, **request)
         try:
             return adapter(kind).validate_json(response.content)
         except ValidationError as error:
-            raise ServiceError(f"{method} {path} was answered in a shape that this client does not know") from error
+            raise ServiceError(f"{method} {path} returned a response that this client cannot read") from error
 
     async def send(
         self,
@@ -76,7 +76,7 @@ class Transport:
         content: Any = None,
         retry: bool = True,
     ) -> httpx.Response:
-        """The answer, or the error that it says."""
+        """Sends a request and returns the response, or raises the error it describes."""
         request: dict[str, Any] = {"params": _params(params)}
         if json is not None:
             request["json"] = plain(json)
@@ -99,16 +99,16 @@ class Transport:
             if last or not isinstance(problem, Busy):
                 raise problem
             await asyncio.sleep(min(LONGEST_WAIT, max(problem.retry_after, _wait(attempt))))
-        raise AssertionError("the last attempt answers or raises")
+        raise AssertionError("the last attempt returns or raises")
 
     async def lines(self, path: str) -> AsyncIterator[str]:
-        """The answer line by line, as it comes."""
+        """Yields the response line by line as it arrives."""
         try:
             async with self._http.stream("GET", path) as response:
                 if not response.is_success:
                     await response.aread()
                     raise error_of(response)
-                # Not by httpx's own lines, which end at every separator that Unicode knows: JSON lines end at \n.
+                # Not httpx's own line splitting, which breaks at every separator that Unicode knows: JSON lines end at \n.
                 rest = b""
                 async for piece in response.aiter_bytes():
                     *whole, rest = (rest + piece).split(b"\n")
@@ -121,7 +121,7 @@ class Transport:
 
 
 def error_of(response: httpx.Response) -> HithertoError:
-    """The error of the library's tree that an answer stands for."""
+    """The library's error that a response stands for."""
     try:
         said: Any = response.json()["error"]
         kind, message = str(said["type"]), f"{said['message']} (request {said['request_id']})"
@@ -135,7 +135,7 @@ def error_of(response: httpx.Response) -> HithertoError:
 
 
 def _wait(attempt: int) -> float:
-    """A little longer each time, and never the same for all clients."""
+    """Exponential back-off with jitter."""
     return 0.1 * 2**attempt * random.uniform(0.5, 1.0)
 
 
@@ -148,12 +148,12 @@ def of_user(user: str, *rest: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """The name as one step of a path. A step of dots alone would be taken out of the address before it is sent."""
+    """A name as one path segment. A segment of dots alone would be removed from the URL before it is sent."""
     return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that are given."""
+    """The values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -161,7 +161,7 @@ N = TypeVar("N", bound=Record)
 
 LISTED = 1_000
 PIECE = 1_000
-"""How many rows of a list are asked for at once."""
+"""Rows requested per page of a list."""
 PATHS: Mapping[str, str] = {
     "memory": "memories",
     "episode": "episodes",
@@ -176,7 +176,7 @@ _PROFILE = ("zone", "name", "locale", "stage")
 
 
 class Client:
-    """`Hitherto` on a service. `key` may belong to one user; the calls then work for that user alone."""
+    """`Hitherto` on a service. `key` may belong to one user; calls then work for that user alone."""
 
     def __init__(
         self,
@@ -342,7 +342,7 @@ class Client:
     # --- inside ----------------------------------------------------------------------------------------------------
 
     async def _declared(self, call: Declaration, given: dict[str, Any]) -> Any:
-        """Asks the service as the call's declaration says."""
+        """Sends the request that the call's declaration describes."""
         route = call.route([name for name, value in given.items() if value is not None])
         path = "".join(_filled(route, given))
         named = {route.id if name == "id" else name for name in route.placeholders}
@@ -373,7 +373,7 @@ class Client:
     async def _pieces(
         self, path: str, kind: Any, filters: Mapping[str, object], *, limit: int | None, cursor: str | None = None
     ) -> list[Any]:
-        """A list put together from its pages; empty for a user who is not there."""
+        """Joins the pages of a list; empty for an unknown user."""
         found: list[Any] = []
         while limit is None or len(found) < limit:
             size = PIECE if limit is None else min(PIECE, limit - len(found))
@@ -391,7 +391,7 @@ class Client:
     async def _backwards(
         self, path: str, filters: Mapping[str, object], *, before: int, limit: int
     ) -> list[StoredTurn]:
-        """The newest turns before a place, asked for from the end."""
+        """The newest turns before a place, fetched from the end."""
         found: list[StoredTurn] = []
         while len(found) < limit:
             size = min(PIECE, limit - len(found))
@@ -407,7 +407,7 @@ class Client:
 
 
 def _filled(route: Route, given: Mapping[str, Any]) -> Iterable[str]:
-    """The path with its placeholders filled."""
+    """The path with its placeholders filled in."""
     rest = route.path
     if rest.startswith(USER):
         yield of_user(given["user"])
@@ -443,7 +443,7 @@ def _snapshot(values: Mapping[str, Any]) -> StoredSnapshot:
 
 
 def _owner(file: Path) -> str:
-    """Whose memory an export holds, by its first line."""
+    """The user whose memory an export holds, from its first line."""
     with file.open(encoding="utf-8") as lines:
         try:
             return str(json.loads(lines.readline())["user"])

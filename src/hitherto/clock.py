@@ -1,6 +1,7 @@
-"""Time comes in from outside: the engine is given a clock, and everything below it is given `now`.
+"""Time comes from outside: the engine is given a clock, and everything below it is given `now`.
 
-Instants are stored as whole microseconds since 1970 in UTC; days and "this morning" are the user's, by their zone.
+Instants are stored as whole microseconds since 1970 in UTC; days and phrases such as "this morning" follow the user's time
+zone.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,8 @@ Clock = Callable[[], datetime]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 END = datetime(8000, 1, 1, tzinfo=UTC)
-"""Calendars end with 9999, and the times that texts speak of with 8999: before this there is room for "in a hundred years"."""
+"""Calendars end with the year 9999, and the times that texts mention with 8999. Ending here leaves room for "in a hundred
+years"."""
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -24,7 +26,7 @@ def system_clock() -> datetime:
 
 
 def instant(value: datetime, *, name: str = "at") -> datetime:
-    """When something happens, in UTC, or a clear error for a naive time, one before 1970 or one after 7999."""
+    """When something happens, in UTC; a naive time, or one outside 1970 to 7999, raises a clear error."""
     utc = _utc(value, name=name)
     if utc >= END:
         raise InvalidInput(f"{name}={value!r} is after 7999, which is not supported")
@@ -32,7 +34,7 @@ def instant(value: datetime, *, name: str = "at") -> datetime:
 
 
 def bound(value: datetime, *, name: str) -> datetime:
-    """Until or since when something is meant, in UTC: people write the end of the calendar for "always"."""
+    """The limit of a range, in UTC. The end of the calendar is accepted, because people use it for "always"."""
     return min(_utc(value, name=name), END)
 
 

@@ -1,7 +1,7 @@
-"""Hitherto: one class whose methods are the public calls, each a short delegate to the package that implements it.
+"""One class whose methods are the public calls, each a short delegate to the package that implements it.
 
-A method's declaration (`@call`) is also what the HTTP client, the service's simple routes and the blocking twin are made from.
-What the calls share is opened and closed in `parts`.
+The HTTP client, the service's simple routes and the blocking twin are derived from a method's declaration (`@call`). What
+the calls share is opened and closed in `parts`.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One error tree. A docstring is the error's default message; HTTP codes and exit codes are mapped at the edge."""
+"""One error tree. A class's docstring is its default message; HTTP status and exit codes are mapped at the edge."""
 
 import re
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 
 def near(wrong: str, right: Iterable[str]) -> str:
-    """The nearest right value, as the end of a message."""
+    """The nearest valid value, as the end of a message."""
     found = get_close_matches(wrong, [*right], n=1, cutoff=0.5)
     return f" (did you mean {found[0]!r}?)" if found else ""
 
@@ -109,7 +109,7 @@ class Busy(HithertoError):
     def __init__(self, message: str | None = None, *, retry_after: float = 1.0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-        """Seconds after which trying again makes sense."""
+        """Seconds to wait before trying again."""
 
 
 class RateLimited(Busy):
@@ -121,4 +121,4 @@ class Overloaded(Busy):
 
 
 class ServiceError(HithertoError):
-    """The service could not be reached, or answered what it should not."""
+    """The service could not be reached, or returned an unexpected response."""

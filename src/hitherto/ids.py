@@ -1,4 +1,4 @@
-"""Ids are made by the client, so that no database has to be asked: 128 bits that sort by time, in hex."""
+"""Ids are made by the client, so that no database has to be asked: 128 bits in hex that sort by time."""
 
 import secrets
 from datetime import date, datetime
@@ -9,32 +9,32 @@ from hitherto.clock import micros
 
 
 def new_id(now: datetime) -> str:
-    """48 bits of milliseconds, then 80 random bits: unique, and in the order of their making."""
+    """48 bits of milliseconds, then 80 random bits: unique, and sorted by creation."""
     return f"{micros(now) // 1000:012x}{secrets.token_hex(10)}"
 
 
 def derived_id(*parts: str) -> str:
-    """The same id for the same parts, so that doing a thing twice makes one thing."""
+    """The same id for the same parts, so that a repeated operation creates one thing."""
     text = "\x1f".join(parts).encode("utf-8", "surrogatepass")
     return blake2b(text, digest_size=16).hexdigest()
 
 
-# What is hashed or sealed into stored data holds the product's first name, and stays as it is: with other bytes, what was
-# erased would not be recognised, and nothing that was sealed before could be opened.
+# The product's first name is part of what is hashed or sealed into stored data, and has to stay: with other bytes, erased
+# ids would not be recognised and nothing sealed earlier could be opened.
 
 ERASED: Final = b"recollect-erased"
 SEAL: Final = b"recollect-seal"
 USER_KEY: Final = b"recollect user key 1\0"
 FIRST_NAME: Final = "recollect"
-"""In the header of an export of version 0.1.0."""
+"""In the header of an export written by version 0.1.0."""
 
 
 def erased_name(identifier: str) -> str:
-    """What the log keeps of an erased id: enough to recognise it, nothing to read it back."""
+    """What the log keeps of an erased id: enough to recognise it, not enough to recover it."""
     return blake2b(identifier.encode(), digest_size=16, person=ERASED).hexdigest()
 
 
-# How records that exist once are named, so that writers and readers agree without asking a store.
+# Ids of records that exist once, so that writers and readers agree on them without asking a store.
 
 PROFILE = "profile"
 SPINE = "spine"
@@ -73,5 +73,5 @@ def progress(persona: str | None) -> str:
 
 
 def gap(identity: str) -> str:
-    """What stands where this was forgotten, so that what comes before and after it is found."""
+    """What stands in for something forgotten, so that a context still shows what came before and after it."""
     return f"gap:{identity}"

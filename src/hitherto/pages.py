@@ -1,4 +1,4 @@
-"""Lists in pieces, and the cursors between them: opaque to whoever asks, a place in the list to us."""
+"""Paging through lists. A cursor is opaque to the caller; to us it is a place in the list."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ _LAST = micros(datetime.fromisoformat("9999-01-01T00:00:00+00:00"))
 
 
 class Page(BaseModel, Generic[T]):
-    """A piece of a list. With `next`, ask again with it as `cursor`."""
+    """One page of a list. To continue, pass `next` as `cursor`."""
 
     items: list[T]
     next: str | None = None
@@ -29,7 +29,7 @@ def pack(*values: int | str) -> str:
 
 
 def unpack(cursor: str, *kinds: type[int] | type[str]) -> tuple[Any, ...]:
-    """The values of a cursor, or InvalidInput for one that we did not make."""
+    """The values in a cursor; InvalidInput if it is not one of ours."""
     try:
         values: object = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, binascii.Error, RecursionError) as error:
@@ -43,12 +43,12 @@ def unpack(cursor: str, *kinds: type[int] | type[str]) -> tuple[Any, ...]:
 
 
 def of_place(at: datetime, seq: int) -> str:
-    """The cursor behind the record that stands there in a listing."""
+    """The cursor that continues a listing after this record."""
     return pack(micros(at), seq)
 
 
 def place(cursor: str | None) -> tuple[datetime, int] | None:
-    """Where a listing of records goes on."""
+    """The place at which a listing of records continues."""
     if cursor is None:
         return None
     at, seq = unpack(cursor, int, int)

@@ -53,9 +53,9 @@ from hitherto.work.hints import Hints
 from hitherto.work.worker import Worker
 
 LATER_SECONDS: Final = 0.5
-"""How long after a context its snapshot is taken, unless somebody asks for it: longer than a burst of contexts takes."""
+"""How long after a context its snapshot is taken, unless someone asks for it sooner: longer than a burst of contexts takes."""
 MOST_LATER: Final = 64
-"""Snapshots that wait at the same time; what they are taken of is held until then."""
+"""The most snapshots that may wait at once; each holds on to its material until it is written."""
 
 
 class Parts:
@@ -171,12 +171,12 @@ class Parts:
 
     @property
     def learning(self) -> Mapping[str, int]:
-        """What learning took in this process since it began: questions, tokens, notes kept and dropped."""
+        """What learning has cost in this process so far: questions, tokens, notes kept and dropped."""
         return self._models.meter.totals
 
     @in_process("a transaction does not leave its process")
     def user_store(self, user: str) -> UserStore:
-        """The user's own log and records, for an adapter that has to read and write in one transaction."""
+        """The user's own log and records, for an adapter that needs to read and write in one transaction."""
         return self._user(user)
 
     @property
@@ -186,7 +186,7 @@ class Parts:
 
     @in_process("a worker is a process: hitherto work")
     async def worker(self, *, name: str | None = None) -> Worker[Services]:
-        """A worker on this memory's store, for `hitherto work` and for running beside an application."""
+        """A worker on this memory's store, for `hitherto work` and for running inside an application."""
         self._models.check_installed()
         named = name or f"worker-{token_hex(4)}"
         return Worker(
@@ -196,7 +196,7 @@ class Parts:
     @in_process("work beside an application, in its own process")
     @asynccontextmanager
     async def working(self, *, idle: float = 0.5, sweep_every: float = 3_600.0) -> AsyncGenerator[Self]:
-        """Runs the work in this process while the block runs: `async with memory.working(): …`."""
+        """Runs background work while the block runs: `async with memory.working(): …`."""
         stop = asyncio.Event()
         worker = await self.worker()
         task = asyncio.create_task(worker.run(stop=stop, idle=idle, sweep_every=sweep_every))
@@ -215,7 +215,7 @@ class Parts:
         return self._store.user(self._key(validate.name(user, what="user")))
 
     async def _these(self, user: str | None) -> list[str]:
-        """This user, or all of the tenant's."""
+        """This user, or all users of the tenant."""
         return [user] if user is not None else [key.user for key in await self._store.catalog.users(self._tenant)]
 
     def _now(self, at: datetime | None) -> datetime:
@@ -251,7 +251,7 @@ class Parts:
         )
 
     async def _services(self, key: UserKey) -> Services:
-        """What the steps of the work are given for a user."""
+        """What the steps of the work need for a user."""
         known = await Personas(self._store.catalog, tenant=key.tenant).all()
         return steps.services(
             self._models,
@@ -266,7 +266,7 @@ class Parts:
         )
 
     async def _capped(self, key: UserKey) -> str | None:
-        """Which cap on the model's tokens a user has reached today, if any."""
+        """The cap on model tokens that a user has reached today, if any."""
 
         async def everyone() -> list[UserStore]:
             return [self._store.user(each) for each in await self._store.catalog.users(key.tenant)]
@@ -278,7 +278,7 @@ class Parts:
         return Vectors(embedder=recaller.version, at_once=recaller.at_once, embed=recaller.vectors, stems=stems)
 
     async def _stored(self, turns: Sequence[Turn]) -> list[str]:
-        """Records turns of any users; gives their ids in the same order."""
+        """Records turns of any users and returns their ids in the same order."""
         now = self._clock()
         ids: dict[int, str] = {}
         valid = validate.turns(turns, now=now)
@@ -302,7 +302,7 @@ class Parts:
         return await snapshot.marks(self._user(user), named, now=self._clock())
 
     def _later(self, key: UserKey, work: Callable[[], Awaitable[None]]) -> None:
-        """Runs something for a user a moment after the answer has been returned: what others wait for in a burst goes first."""
+        """Runs something for a user shortly after the context has been returned, so that a burst of callers is served first."""
         at_once = asyncio.Event()
         task = asyncio.get_running_loop().create_task(_later(at_once, work))
         self._flushing[task] = (key, at_once)
@@ -311,8 +311,8 @@ class Parts:
             oldest.set()
 
     async def _flushed(self, key: UserKey | None) -> None:
-        """Returns when what waits for that user, or for anybody, is done."""
-        # Everybody waits for the same tasks, so a caller that is cancelled leaves them running.
+        """Waits until everything pending for that user, or for all users, is done."""
+        # All callers wait for the same tasks, so cancelling one of them leaves the tasks running.
         while tasks := [task for task, (whose, _) in self._flushing.items() if key in (None, whose)]:
             for task in tasks:
                 self._flushing[task][1].set()

@@ -1,9 +1,9 @@
-"""Parts of an application's own, found by entry points: embedders, rerankers, tokenizers, sections and readers that settings
-and recipes can name.
+"""Parts that an application supplies through entry points: embedders, rerankers, tokenizers, sections and readers that
+settings and recipes can name.
 
 A package declares them under `hitherto.embedders`, `hitherto.rerankers`, `hitherto.tokenizers`, `hitherto.sections` or
-`hitherto.readers`; the value is a function that takes the text after the first colon of the name (`mine:large` calls it with
-"large", `mine` with "") and makes the part. Checks for them are in `hitherto.testing`.
+`hitherto.readers`. The value is a function that makes the part; it is given the text after the first colon of the name
+(`mine:large` calls it with "large", `mine` with ""). `hitherto.testing` has checks for such parts.
 """
 
 import re
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def plugin(kind: Kind, name: str) -> object | None:
-    """The part of that name, made; None where no installed package declares it."""
+    """Makes the part of that name; None if no installed package declares it."""
     key, _, rest = name.partition(":")
     found = next((one for one in _declared(kind) if one.name == key), None)
     if found is None:
@@ -36,7 +36,7 @@ def plugin(kind: Kind, name: str) -> object | None:
 
 
 def unknown(kind: Kind, name: str, known: Iterable[str]) -> InvalidInput:
-    """What to raise for a name that nobody has: the nearest right one, and all of them."""
+    """The error for an unknown name: the nearest known one, and all of them."""
     names = sorted({*known, *(one.name for one in _declared(kind))})
     near = get_close_matches(name, names, n=1, cutoff=0.4)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -55,7 +55,7 @@ MEMBERS: Final[Mapping[Kind, tuple[str, ...]]] = {
 
 
 def fitting(kind: Kind, part: T) -> T:
-    """The same part, if it has the members of its kind; otherwise an error that names those that are missing."""
+    """Returns the part if it has the members of its kind; otherwise raises an error that names the missing ones."""
     if isinstance(part, type):
         raise InvalidInput(f"{part.__name__} is a class; pass an object of it: {kind}={part.__name__}()")
     missing = [name for name in MEMBERS[kind] if not hasattr(part, name)]
@@ -99,25 +99,25 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class SectionItem:
-    """One line of a section, best first. `sources` are the ids of turns and memories it rests on: when one of them is
-    forgotten, so is this text in every snapshot that showed it. `id` names it in receipts."""
+    """One line of a section, best first. `sources` are the ids of the turns and memories it rests on: forgetting one of
+    them removes this text from every snapshot that showed it. `id` names the line in receipts."""
 
     text: str
     id: str = ""
     sources: tuple[str, ...] = ()
     score: float = 0.0
     heading: str = ""
-    """A line above it and the others of the same heading."""
+    """A heading shown above this line and others with the same heading."""
     bullet: bool = True
     divisible: bool = False
-    """Whether a part of it is better than nothing."""
+    """Whether showing part of the line is better than leaving it out."""
 
 
 SectionLines: TypeAlias = Iterable[str | SectionItem]
 
 
 class Section(Protocol):
-    """A function, plain or async, that returns or yields the lines of a section. A plain one runs in a thread."""
+    """A function, plain or async, that returns or yields the lines of a section. A plain function runs in a thread."""
 
     def __call__(
         self, moment: Moment, /
@@ -128,4 +128,4 @@ PLACEHOLDER: Final = re.compile(r"\{([a-z]+)(\.?)([\w-]*)\}")
 PLACEHOLDERS: Final = (
     "user", "name", "persona", "lane", "date", "time", "weekday", "input.", "state.", "profile.",
 )  # fmt: skip
-"""What a section's template may name; after a dot stands which input, field of the state or of the profile."""
+"""What a section's template may name; the part after the dot is an input, a field of the state or a field of the profile."""

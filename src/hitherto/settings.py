@@ -1,6 +1,6 @@
-"""What an installation of the service can set: each with a default, a help line and a variable `HITHERTO_<NAME>`.
+"""The settings of an installation, each with a default, a help line and a variable `HITHERTO_<NAME>`.
 
-Read once, where a process starts, and passed in; nothing else reads the environment.
+They are read once, where a process starts, and passed in; nothing else reads the environment.
 """
 
 from collections.abc import Iterable, Mapping
@@ -181,7 +181,7 @@ class Settings(BaseModel):
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> Self:
-        """The settings of these variables; one that is empty counts as not set."""
+        """The settings that these variables hold; an empty variable counts as unset."""
         given = {name: environ.get(variable(name), "") for name in cls.model_fields}
         try:
             return cls.model_validate({name: value for name, value in given.items() if value})
@@ -192,18 +192,18 @@ class Settings(BaseModel):
             raise InvalidInput(f"{variable(name)}{shown} cannot be used: {first['msg']}") from error
 
     def library(self) -> dict[str, Any]:
-        """The library's own settings, as arguments of `Hitherto`: the same for the service, a worker and the commands."""
+        """The library's own settings as arguments of `Hitherto`: the same for the service, workers and commands."""
         plain = {name: getattr(self, name) for name in LIBRARY}
         return {**plain, "master_key": self.found_master_key()}
 
     @classmethod
     def of_library(cls, environ: Mapping[str, str]) -> Self:
-        """The library's settings alone; what else stands in the environment is left unread."""
+        """Reads the library's settings and ignores the rest of the environment."""
         names = (*LIBRARY, "master_key", "master_key_file", "redis")
         return cls.read({variable(name): environ.get(variable(name), "") for name in names})
 
     def found_master_key(self) -> str | None:
-        """The master key itself, wherever it is; None when nothing is to be encrypted."""
+        """The master key itself, wherever it is kept; None if nothing is encrypted."""
         if self.master_key_file is None:
             return None if self.master_key is None else self.master_key.get_secret_value()
         try:
@@ -212,11 +212,11 @@ class Settings(BaseModel):
             raise InvalidInput(f"{variable('master_key_file')}: {error.strerror}") from error
 
     def found_redis(self) -> str | None:
-        """The address of Redis itself, with the password that may be in it."""
+        """The Redis URL itself, including any password."""
         return None if self.redis is None else self.redis.get_secret_value()
 
     def environment(self) -> dict[str, str]:
-        """The variables that make these settings again, for processes started from this one."""
+        """The variables that reproduce these settings, for processes started from this one."""
         return {
             variable(name): value.get_secret_value() if isinstance(value, SecretStr) else str(value)
             for name, value in ((name, getattr(self, name)) for name in type(self).model_fields)
@@ -229,7 +229,7 @@ def variable(name: str) -> str:
 
 
 def given(pairs: Iterable[str]) -> dict[str, str]:
-    """Settings written as name=value, as the variables that would set them."""
+    """Settings written as name=value, converted to the variables that would set them."""
     found: dict[str, str] = {}
     for pair in pairs:
         name, mark, value = pair.partition("=")
@@ -245,7 +245,7 @@ def given(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def mistaken(environ: Mapping[str, str]) -> list[str]:
-    """Variables that were meant to be settings and are none, each with the one that was meant."""
+    """Variables that look like misspelt settings, each with the setting that was probably meant."""
     known = {variable(name) for name in Settings.model_fields}
     unknown = (name for name in sorted(environ) if name.startswith(PREFIX) and name not in known)
     closest = ((name, get_close_matches(name, known, n=1, cutoff=0.85)) for name in unknown)

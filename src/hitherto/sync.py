@@ -1,4 +1,4 @@
-"""The same Hitherto without `await`: each call runs on an event loop in a thread of its own."""
+"""Hitherto without `await`: every call runs on an event loop in a separate thread."""
 
 import asyncio
 import inspect
@@ -15,7 +15,7 @@ from hitherto.errors import StoreClosed, near
 
 
 class Opened(Protocol):
-    """What is opened and closed, like the engine or a client of the service."""
+    """Something to open and close, such as the engine or a client of the service."""
 
     async def open(self) -> None: ...
 
@@ -28,10 +28,10 @@ R = TypeVar("R")
 
 
 class Blocking(Generic[A]):
-    """Calls of something asynchronous, waited for. Safe to use from several threads."""
+    """Waits for the calls of an asynchronous object. Safe to use from several threads."""
 
     def __init__(self, make: Callable[[], A]) -> None:
-        self.engine = make()  # first: one that cannot be made leaves no thread behind
+        self.engine = make()  # first: if it fails, no thread is left behind
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="hitherto", daemon=True)
         self._thread.start()
@@ -56,7 +56,7 @@ class Blocking(Generic[A]):
         self.run(self.engine.open())
 
     def close(self) -> None:
-        """Closes the engine and ends the thread, for good."""
+        """Closes the engine and ends the thread for good."""
         if self._loop.is_closed():
             return
         try:
@@ -95,12 +95,12 @@ class Hitherto(Blocking[Async]):
 
 
 async def collected(lines: AsyncIterator[str]) -> list[str]:
-    """What comes piece by piece, as a list."""
+    """Collects an asynchronous iterator into a list."""
     return [line async for line in lines]
 
 
 def add_blocking_calls(facade: type[Blocking[Any]], awaited: type, calls: Iterable[str]) -> None:
-    """Gives the facade every call that it does not have yet. Type checkers read them in the stub."""
+    """Adds every call that the facade does not define itself. Type checkers read them in the stub."""
     for name in calls:
         method = getattr(awaited, name, None)
         if not hasattr(facade, name) and inspect.iscoroutinefunction(method):

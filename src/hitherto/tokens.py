@@ -28,9 +28,9 @@ from hitherto.types import Media, Part, Thinking, ToolCall, ToolReturn
 MESSAGE: Final = 4
 """Role and separators of one chat message."""
 REQUEST: Final = 3
-"""What primes the answer, once a request."""
+"""The tokens that prime the answer, once per request."""
 CALL: Final = 8
-"""What surrounds the name and arguments of a tool call, or names the call that a tool's answer belongs to."""
+"""The tokens around the name and arguments of a tool call, or that link a tool's answer to its call."""
 
 EXACT: Final = {
     "o200k": "o200k_base",
@@ -41,7 +41,7 @@ EXACT: Final = {
     "qwen3": "qwen3",
     "gemma3": "gemma3",
 }
-"""Families whose vocabulary comes inside the tokenizer package, nothing is downloaded."""
+"""Families whose vocabulary ships with the tokenizer package; nothing is downloaded."""
 
 ESTIMATES: Final = {
     "claude": (1.7, 0.8, 0.5),
@@ -84,7 +84,7 @@ _MODELS: Final = (
     ("codestral", "mistral"),
     *((family, family) for family in ESTIMATES),
 )
-"""What a model's name begins with, and its family; the first match counts."""
+"""Prefixes of model names and their families; the first match counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +97,8 @@ class Tokenizer:
     _vocabulary: AnyTokenizer = field(repr=False)
     _estimate: tuple[float, float, float] = (1.0, 0.0, 0.0)
     _counted: dict[tuple[int, int], int] = field(init=False, repr=False, default_factory=dict[tuple[int, int], int])
-    """Counts of short texts by hash and length: contexts ask again and again about the same lines. No text is kept."""
+    """Counts of short texts, keyed by hash and length, because contexts ask about the same lines again and again. No text
+    is kept."""
     _alike: bool = field(init=False, repr=False, default=False)
     """Whether all control tokens of the vocabulary begin alike."""
 
@@ -114,7 +115,7 @@ class Tokenizer:
         return REQUEST
 
     def count(self, text: str) -> int:
-        """Tokens of a text by itself, remembered for the next time."""
+        """Counts the tokens of a text and remembers the result."""
         if len(text) > _SHORT:
             return self.count_uncached(text)
         name = hash(text), len(text)
@@ -126,8 +127,8 @@ class Tokenizer:
         return known
 
     def count_uncached(self, text: str) -> int:
-        """The same for a text that will not come again. Text that has no UTF-8 form is counted as if each bad code point
-        were three.
+        """Counts without remembering, for a text that will not come again. In text that has no UTF-8 form, each bad code
+        point counts as three.
         """
         try:
             tokens = self._number(text)
@@ -142,13 +143,13 @@ class Tokenizer:
         return ceil(tokens * factor + (len(raw) - len(text)) * wide + signs * sign)
 
     def _number(self, text: str) -> int:
-        """Tokens as bytes are quicker made than as numbers, but control tokens would be taken for what they say."""
+        """Encoding bytes is faster than encoding strings, but would treat control tokens as control tokens."""
         if self._alike and _CONTROL not in text:
             return len(self._vocabulary.encode_flat(text)) // _BYTES_OF_ID
         return len(self._vocabulary.encode_ordinary(text))
 
     def part(self, part: Part) -> int:
-        """Tokens of a part of a turn, with what surrounds it in a chat format."""
+        """Counts a part of a turn, including its wrapping in a chat format."""
         match part:
             case ToolCall():
                 return (
@@ -171,19 +172,19 @@ class Tokenizer:
                 return self.count_uncached(part.caption)
 
     def turn(self, text: str, parts: Iterable[Part] = ()) -> int:
-        """Tokens of a turn's text and parts, the number that is stored with it."""
+        """Counts a turn's text and parts; the result is stored with the turn."""
         return self.count_uncached(text) + sum(self.part(part) for part in parts)
 
 
 class Encoder(Protocol):
-    """What a tokenizer of an application's own is: numbers for a text, control tokens as ordinary text."""
+    """What an application's own tokenizer has to offer: numbers for a text, with control tokens treated as ordinary text."""
 
     def encode_ordinary(self, text: str) -> Sequence[int]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """A tokenizer that a package declares, as ours are asked."""
+    """Wraps a tokenizer that a package declares."""
 
     own: Encoder
 
@@ -219,7 +220,7 @@ def _opened(family: str) -> Tokenizer:
 
 
 def families() -> tuple[str, ...]:
-    """Every family that is known by name, exact ones first."""
+    """Every family known by name, exact ones first."""
     return (*EXACT, *ESTIMATES)
 
 

@@ -141,7 +141,7 @@ class StoredTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """Words of a turn as they were said: why something is remembered."""
+    """A turn's own words: the reason something is remembered."""
 
     turn: str
     words: str
@@ -210,7 +210,7 @@ class Episode(Record):
 
     session: str | None = None
     outcome: Outcome | None = None
-    """How it ended, where something says so."""
+    """How it ended, if the conversation says so."""
     tone: str = ""
     topics: tuple[str, ...] = ()
     importance: int = 1
@@ -314,7 +314,7 @@ class Profile(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot(Record):
-    """A value that the assistant asked for in a lane and still waits for; `expects` is its type."""
+    """A value that the assistant asked for in a lane and is still waiting for; `expects` is its type."""
 
     noun: ClassVar[RecordKind] = "slot"
 
@@ -348,20 +348,20 @@ class Persona:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A turn or record that recall brings to the assembly. `reason` is empty, or says why it must stay out."""
+    """A turn or record that recall hands to the assembly. `reason` is empty, or says why it must stay out."""
 
     what: StoredTurn | Record
     score: float
     parts: Mapping[str, float]
     reason: str = ""
     excerpt: str = ""
-    """The passage that answers, where the text is too long to be shown whole."""
+    """The passage that answers, if the text is too long to show whole."""
     before: StoredTurn | None = None
-    """The question that this turn follows."""
+    """The question that precedes this turn."""
     after: StoredTurn | None = None
-    """What was said to the question that this turn ends with."""
+    """What was said in reply, if this turn ends with a question."""
     asked: tuple[str, ...] = ()
-    """The stems that were asked for, around which a long answer is cut."""
+    """The stems asked for; a long answer is cut around them."""
 
     @property
     def text(self) -> str:
@@ -424,15 +424,15 @@ class Context:
     log: Mapping[str, Json] = field(default_factory=dict[str, Json])
     warnings: tuple[str, ...] = ()
     breakpoints: tuple[int, ...] = ()
-    """Where a provider may be told to end a cached beginning: 0 is after the system text, n after the n-th message. Empty
-    for recipes whose beginning changes with every turn."""
+    """Where a provider may be told to end a cached prefix: 0 is after the system text, n after the n-th message. Empty for
+    recipes whose beginning changes with every turn."""
     kept: int | None = None
-    """Tokens at the beginning that are the same as in this conversation's context before, as far as this process made
-    it: what a provider's prompt cache can find. None for the first one."""
+    """Leading tokens that are identical to those of this conversation's previous context, as far as this process assembled
+    it: what a provider's prompt cache can reuse. None for the first context."""
 
     def marked(self) -> list[dict[str, Json]]:
-        """The whole prompt as chat messages, system text first; each beginning that lasts ends in a mark (`cache_control`, as
-        Anthropic, OpenRouter and LiteLLM read it). Other providers must be sent the plain messages."""
+        """The whole prompt as chat messages, system text first; each stable prefix ends in a mark (`cache_control`, as
+        Anthropic, OpenRouter and LiteLLM read it). Send other providers the plain messages."""
         prompt: list[dict[str, Json]] = [{"role": "system", "content": self.system}, *self.messages]
         for end in self.breakpoints:
             place = next(place for place in range(end, -1, -1) if prompt[place].get("content") or place == 0)

@@ -1,4 +1,4 @@
-"""One process by itself: its own workers are woken at once, everything else is between it and the database."""
+"""One process by itself: it wakes its own workers at once; everything else is between it and the database."""
 
 import asyncio
 from typing import Final, Protocol
@@ -7,7 +7,7 @@ from hitherto.store.catalog import UserKey
 
 
 class LocalCoordination:
-    """Nobody beside the database."""
+    """No other processes beside the database."""
 
     shares = False
 
@@ -44,42 +44,42 @@ class LocalCoordination:
         return None
 
 
-# What processes on one database may tell each other beside it.
+# What processes on one database may tell each other outside it.
 #
-# Nothing here is needed: the database holds every turn, cursor, lease and hint, and answers for them alone. A wake-up that is
-# lost costs a worker's pause, a claim that is lost a transaction that finds the user leased, an exchanged value a number in a
-# report. So no call here raises or waits long; what cannot be had is as if nobody else were there.
+# None of it is needed: the database holds every turn, cursor, lease and hint, and answers for them alone. A lost wake-up
+# costs a worker's pause, a lost claim a transaction that finds the user leased, a lost value a number in a report. So no
+# call here raises or waits for long; if one fails, the process behaves as if it were alone.
 
 DEADLINE: Final = 0.1
-"""Seconds that a call may take."""
+"""The longest a call may take, in seconds."""
 
 
 class Coordination(Protocol):
-    """Wake-ups, claims and small values between the processes of one memory."""
+    """Wake-ups, claims and small values shared by the processes of one memory."""
 
     async def ring(self, count: int = 1) -> None:
-        """So many users have something due: as many waiting workers are woken."""
+        """This many users have work due: wakes as many waiting workers."""
         ...
 
     async def rung(self, *, within: float) -> bool:
-        """Returns when somebody rang, or after so many seconds; whether somebody did."""
+        """Waits for a wake-up for at most so many seconds; returns whether one came."""
         ...
 
     async def claim(self, key: UserKey, *, holder: str) -> bool:
-        """Whether nobody else is at this user's work as far as is known here. The lease in the user's store decides."""
+        """Whether nobody else is known to be working on this user. The lease in the user's store decides."""
         ...
 
     async def release(self, key: UserKey, *, holder: str) -> None:
-        """Ends the holder's claim; nothing if it is somebody else's."""
+        """Ends the holder's claim; leaves anybody else's alone."""
         ...
 
     async def exchange(self, name: str, value: bytes) -> bytes | None:
-        """The value that any process last gave under this name, for some time; from now on it is this one."""
+        """Replaces the shared value under this name and returns the previous one, unless it has expired."""
         ...
 
     @property
     def shares(self) -> bool:
-        """Whether there is anybody to exchange values with; where not, making them can be spared."""
+        """Whether there are other processes to share values with; if not, computing them can be skipped."""
         ...
 
     async def problem(self) -> str | None:

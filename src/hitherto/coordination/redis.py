@@ -1,8 +1,8 @@
-"""A Redis beside the database: one list that wakes workers, short claims, small values that expire by themselves.
+"""A Redis beside the database: one list that wakes workers, short claims, and small values that expire.
 
-Everything in it may be gone at any moment. Each call has a deadline, and after one that failed Redis is left alone for a
-while, so that a server which hangs costs one deadline now and then rather than one for each call. No text of anybody is
-kept in it, only names that are hashes.
+Everything in it may vanish at any moment. Each call has a deadline, and after a failure Redis is left alone for a while, so
+that a hanging server costs one deadline now and then rather than one per call. It holds no user's text, only names that are
+hashes.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("hitherto.work")
 
 SILENCE: Final = 5.0
-"""Seconds for which Redis is not asked after it did not answer."""
+"""Seconds during which Redis is not asked after it failed to answer."""
 CLAIMED: Final = 10.0
-"""Seconds that a claim lasts. When it ends before the work does, the lease in the database still holds others off."""
+"""Seconds that a claim lasts. If it ends before the work does, the lease in the database still keeps others away."""
 KEPT: Final = 3_600
-"""Seconds that an exchanged value lasts: as long as providers keep a prompt at most."""
+"""Seconds that a shared value lasts: as long as providers keep a prompt at most."""
 CONNECTIONS: Final = 8
 MOST_RINGS: Final = 64
-"""Wake-ups that wait for workers; more than there are workers wake nobody."""
+"""The most wake-ups that wait for workers; more than there are workers would wake nobody."""
 
 _RELEASE: Final = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
 
@@ -38,19 +38,19 @@ R = TypeVar("R")
 
 
 class RedisCoordination:
-    """The processes of one memory, as far as they are found in a Redis."""
+    """The processes of one memory that can be reached through a Redis."""
 
     shares = True
 
     def __init__(self, url: str, *, memory: str, deadline: float = DEADLINE, silence: float = SILENCE) -> None:
-        """`memory` is the place of the memory; others in the same Redis stay apart from it."""
+        """`memory` is the place of the memory; others in the same Redis are kept apart from it."""
         try:
             from redis.asyncio import BlockingConnectionPool, Redis
             from redis.asyncio.retry import Retry
             from redis.backoff import NoBackoff
             from redis.exceptions import RedisError
         except ImportError as error:
-            raise MissingExtra("a Redis beside the database needs the extra: pip install 'hitherto[redis]'") from error
+            raise MissingExtra("Redis support needs an extra: pip install 'hitherto[redis]'") from error
         self._deadline = deadline
         self._silence = silence
         self._prefix = f"hitherto:{blake2b(memory.encode(), digest_size=8).hexdigest()}"
@@ -58,16 +58,16 @@ class RedisCoordination:
         self._silent_until = -math.inf
         self._lost: str | None = None
         pools: Any = BlockingConnectionPool  # its keywords have no types
-        # One more try takes care of connections that a restarted server has forgotten.
+        # One more attempt covers connections that a restarted server has forgotten.
         options = {"max_connections": CONNECTIONS, "retry": Retry(NoBackoff(), 1), "socket_connect_timeout": deadline}
         try:
             self._redis: Redis = Redis(connection_pool=pools.from_url(url, timeout=deadline, **options))
             self._bell: Redis = Redis(connection_pool=pools.from_url(url, **options))
         except ValueError as error:
-            raise InvalidInput(f"the address of Redis cannot be used: {error}") from error
+            raise InvalidInput(f"the Redis URL cannot be used: {error}") from error
 
     async def ring(self, count: int = 1) -> None:
-        """One entry wakes one worker; what nobody takes is gone after a claim's time."""
+        """One entry wakes one worker; entries that nobody takes expire with a claim."""
         rings = min(count, MOST_RINGS)
         if rings < 1:
             return
@@ -83,7 +83,7 @@ class RedisCoordination:
         await self._ask(push, otherwise=None)
 
     async def rung(self, *, within: float) -> bool:
-        """Waits in Redis; while there is none, as long as it would have waited there."""
+        """Waits in Redis; while Redis is away, sleeps for as long."""
         begun = time.monotonic()
 
         async def pop() -> bool:
@@ -143,7 +143,7 @@ class RedisCoordination:
         return ":".join((self._prefix, *parts))
 
     async def _ask(self, call: Callable[[], Awaitable[R]], *, otherwise: R, within: float = 0.0) -> R:
-        """What Redis answers in time (`within` comes on top of the deadline), or `otherwise`."""
+        """What Redis answers in time (`within` is added to the deadline), or `otherwise`."""
         if time.monotonic() < self._silent_until:
             return otherwise
         try:

@@ -1,10 +1,10 @@
-"""Links and images from memory, made inert; and what keeps stored text inside its block, in a context and in the prompts of
-the work alike.
+"""Makes links and images from memory inert, and keeps stored text inside its block, in contexts and in the prompts of
+background work alike.
 
-A stored text that reaches a chat window through the model's answer could load an image from a foreign host
-and carry the conversation away in its address. So nothing rendered from memory is a link any more: a Markdown
-or HTML link keeps its words and names its host, an image its description, a bare address loses its scheme. The
-address itself stays readable, because "my site is ana.dev/blog" is worth remembering.
+A stored text that reaches a chat window through the model's answer could load an image from a foreign host and leak the
+conversation in its address. So nothing rendered from memory is a link any more: a Markdown or HTML link keeps its words and
+names its host, an image keeps its description, a bare address loses its scheme. The address itself stays readable, because
+"my site is ana.dev/blog" is worth remembering.
 """
 
 import re
@@ -27,8 +27,8 @@ _ACTIVE: Final = (
     "|td|track|use|video"
 )
 _ACTIVE_TAG: Final = re.compile(rf"</?(?:{_ACTIVE})\b[^<>]*>", re.IGNORECASE)
-# A tag that is never closed, or of another name with attributes ("if x <y and z = 3" only looks like one):
-# a space takes the tag away and keeps the words.
+# For a tag that is never closed, or one of another name with attributes ("if x <y and z = 3" only looks like one), a space
+# breaks the tag and keeps the words.
 _LOOSE_TAG: Final = re.compile(rf"<(?=/?(?:{_ACTIVE})\b|[a-z][^<>]*=)", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"\b(?:href|src)\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _HOST: Final = re.compile(
@@ -43,14 +43,14 @@ _WWW: Final = re.compile(r"(?<![\w.])(?:www\.)+(?=\w)", re.IGNORECASE)
 
 
 def inert(text: str) -> str:
-    """Return the text with its words and without a working link or image."""
+    """Returns the text with its words but without working links or images."""
     if _ANY.search(text) is None:
         return text
     text = _INLINE.sub(_reworded, text)
     text = _DEFINITION.sub(r"\1\2: \3", text)
     text = _AUTOLINK.sub(r"\1", text)
     text = _LOOSE_TAG.sub("< ", _ACTIVE_TAG.sub(_untagged, text))
-    # Link syntax that no rule above understood: a space between its signs, and it is plain text.
+    # Link syntax that no rule above understood becomes plain text through a space between its characters.
     text = re.sub(r"\](?=\()|\](?=:)|!(?=\[)", r"\g<0> ", text)
     while (bare := _WWW.sub("", _SCHEME.sub("", text))) != text:
         text = bare
@@ -77,28 +77,28 @@ def _untagged(tag: re.Match[str]) -> str:
 
 # --- text inside a block -----------------------------------------------------------------------------------------------
 #
-# Three things make stored text data: what a reader cannot see is taken out, links lose their address, and a line that looks
+# Three steps turn stored text into data: invisible characters are removed, links lose their address, and a line that looks
 # like a marker gets a backslash in front.
 
 _SQUARE: Final = "[［﹇⁅【〔〖〘〚⟦⟬❲⦋⦍⦏⸢⸤⌈⌊⎡⎣❴︹︻"
 _BRACKET: Final = re.compile(f"[{re.escape(_SQUARE)}]")
 _CLOSING: Final = "]］﹈⁆】〕〗〙〛⟧⟭❳⦌⦎⦐⸣⸥⌉⌋⎤⎦❵︺︼"
 _SLASHES: Final = "/\\／∕⁄╱⧸⟋"
-# A bracket is the first sign of a line but for what has no letters, and a title's first sign comes after it: behind spaces,
-# quotation marks, combining marks and further brackets, however many, as long as none of them closes.
+# A bracket counts as the first character of a line if only characters without letters precede it. A title may follow it
+# after any number of spaces, quotation marks, combining marks and further brackets, as long as none of them closes.
 _LINE: Final = re.compile(
     rf"(?m)^([^\w\n{re.escape(_SQUARE)}\\]*)"
     rf"([{re.escape(_SQUARE)}](?:[^\w\n{re.escape(_CLOSING + _SLASHES)}]|_)*+)([^\n]?)"
 )
 _SIGNS: Final = b"/\\<[]"
 _COLON: Final = re.compile(r":\S")
-"""Without one of these signs, a colon inside a word or `www`, an ASCII text holds neither a link nor a marker."""
+"""An ASCII text without one of these characters, a colon inside a word or `www` contains neither a link nor a marker."""
 _SHORT: Final = 2_000
 _LONG: Final = 20_000
 
 
 def safe(text: str) -> str:
-    """Stored text as it may stand in a prompt. Doing it twice changes nothing more."""
+    """Stored text in a form that is safe in a prompt. Applying it twice changes nothing more."""
     ordinary = _ordinary(text) if len(text) <= _SHORT else _ordinary.__wrapped__(text)
     if ordinary:
         return text
@@ -119,7 +119,7 @@ def _ordinary(text: str) -> bool:
 
 
 def escaped(text: str) -> str:
-    """The text with a backslash before every line's beginning that could pass for a marker."""
+    """The text with a backslash before every line that could pass for a marker."""
     if _BRACKET.search(text) is None:
         return text
     return _LINE.sub(_guarded, text)

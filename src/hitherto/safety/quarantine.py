@@ -1,12 +1,12 @@
-"""Text that gives orders instead of stating facts, kept out of durable memory.
+"""Keeps text that gives orders instead of stating facts out of durable memory.
 
-Detection is no defence: markers, escaping and origins are what keeps memory from becoming instruction. This
-gate only stops the obvious, so that it does not sit in a user's memory for years, and is tuned to leave
-ordinary talk alone. What it stops is kept with its reason for a person to review, never dropped.
+Detection is no defence: markers, escaping and origins are what keeps memory from becoming instruction. This gate only stops
+the obvious, so that it does not sit in a user's memory for years, and is tuned to leave ordinary talk alone. What it stops
+is kept with its reason for a person to review, never dropped.
 
-Two questions are asked. Does the text attack the model (whoever says it)? Does it tell the model how to act
-from now on? The second is the user's right and nobody else's: their standing requests have a section of their
-own, while the same words from a tool, an import or the model itself are held back.
+It asks two questions. Does the text attack the model, whoever says it? Does it tell the model how to act from now on? The
+second is the right of the user alone: standing requests have a section of their own, while the same words from a tool, an
+import or the model itself are held back.
 """
 
 import html
@@ -35,7 +35,7 @@ class Reason:
 
 
 class Rule(NamedTuple):
-    """One way to give an order. A match in ASCII text holds one of `needs`, in lower case."""
+    """One way to give an order. A match in ASCII text contains one of `needs`, in lower case."""
 
     kind: Kind
     needs: frozenset[str]
@@ -59,27 +59,27 @@ STANDING: Final = _compiled("standing")
 _NEEDS: Final = tuple(sorted({need for rule in (*ATTACKS, *STANDING) for need in rule.needs}))
 
 _BETWEEN: Final = "\x1f"
-"""In no word that a rule needs."""
+"""Letters that occur in no word that a rule needs."""
 
-# A flag of a country's part spells up to seven tag characters; more, or any bidi override, hides text.
+# A regional flag uses up to seven tag characters; more of them, or any bidi override, hides text.
 _HIDDEN: Final = re.compile("[\U000e0020-\U000e007f]{8,}|[\u202d\u202e]|[\u200b\u200c\u200d\u2060]{6,}")
 
 
 def _decoded(text: str) -> str:
-    """Undo the encodings in which a closing marker is smuggled."""
+    """Undoes the encodings that are used to smuggle in a closing marker."""
     if "%3" in text:
         text = unquote(text, errors="replace")
     return html.unescape(text) if "&" in text else text
 
 
 def quarantine(text: str, origin: Origin) -> Reason | None:
-    """Say why the text must not become a durable memory, or `None` if it may."""
+    """Says why the text must not become a durable memory; None if it may."""
     plain = _plain(text)
     return plain if isinstance(plain, Reason) else _judged(plain, origin, _held(plain))
 
 
 def _plain(text: str) -> str | Reason:
-    """What the rules look at; a text that hides something is not looked at any further."""
+    """The form of the text that the rules examine; if it hides something, they need not look any further."""
     if not (text.isascii() and text.isprintable()):
         hidden = _HIDDEN.search(text)
         if hidden is not None:
@@ -89,14 +89,14 @@ def _plain(text: str) -> str | Reason:
 
 
 def _held(plain: str, needs: Sequence[str] = _NEEDS) -> list[str]:
-    """Which of the words that rules need it holds."""
+    """Which of the words that rules need the text contains."""
     lowered = plain.lower()
     return [need for need in needs if need in lowered]
 
 
 def _judged(plain: str, origin: Origin, held: Sequence[str]) -> Reason | None:
-    """Only rules that may match are tried. Letters that only `re.IGNORECASE` takes for ASCII ones are beyond `lower`, so
-    text that has any others is put to all of them."""
+    """Tries only the rules that can match. Some letters match ASCII ones under `re.IGNORECASE` but not after `lower`, so
+    text beyond ASCII is put to all rules."""
     if not held and plain.isascii():
         return None
     for rule in ATTACKS if origin == "user" else (*ATTACKS, *STANDING):
@@ -109,15 +109,16 @@ def _judged(plain: str, origin: Origin, held: Sequence[str]) -> Reason | None:
 
 
 class Verdicts:
-    """Whether texts give orders, remembered by hash: reading one takes up to a millisecond, and contexts ask again and
-    again about the same few. No text is kept."""
+    """Remembers by hash whether texts give orders: judging one takes up to a millisecond, and contexts ask about the same
+    few again and again. No text is kept."""
 
     def __init__(self, most: int = 4_096) -> None:
         self._most = most
         self._known: dict[tuple[int, int, Origin], bool] = {}
 
     def give_orders(self, said: Sequence[tuple[str, Origin]]) -> list[bool]:
-        """One verdict for each text. New ones are looked through together for what any rule needs: few hold any of it."""
+        """One verdict per text. New texts are first searched together for the words that rules need, because few contain
+        any."""
         names: list[tuple[int, int, Origin]] = [(hash(text), len(text), origin) for text, origin in said]
         new = {name: one for name, one in zip(names, said, strict=True) if name not in self._known}
         if len(self._known) + len(new) > self._most:

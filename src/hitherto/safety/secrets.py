@@ -1,9 +1,9 @@
-"""Where a text holds something that must never be remembered: keys, cards, accounts, passwords.
+"""Finds what must never be remembered: keys, cards, accounts, passwords.
 
-Three kinds of evidence, from sure to likely. A shape that only credentials have (an issuer's prefix, a card
-number whose check digit holds, a private key's armour). A name and a value ("password: x", "--token x",
-"mein Passwort lautet x") where the value does not read like a word. A long run of characters too random to be
-written by a person. Names, e-mail addresses and phone numbers are content of a conversation, not secrets.
+There are three kinds of evidence, from certain to likely. A shape that only credentials have: an issuer's prefix, a card
+number whose check digit holds, a private key's armour. A name with a value ("password: x", "--token x", "mein Passwort
+lautet x") that does not read like a word. A long run of characters too random for a person to have written it. Names,
+e-mail addresses and phone numbers are content of a conversation, not secrets.
 """
 
 import math
@@ -37,7 +37,7 @@ _TOKENS: Final = re.compile("|".join(_TABLE.texts("tokens", "issued")))
 _SHORT: Final = 20_000
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _CALL: Final = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
-"""Code that stands where a value could: a call, an element, an attribute."""
+"""Code in the place of a value: a call, an element, an attribute."""
 _RUN: Final = re.compile(r"[^\s\"'`<>]{15,}")
 _DIGITS: Final = re.compile(r"\d(?:[ .-]?[0-9A-Za-z]){8}|\d(?:[\s.\u2010-\u2015-]{0,3}\d){8}")
 _NAME_PARTS: Final = _TABLE.texts("words", "name_parts")
@@ -64,19 +64,19 @@ _IBAN_LENGTHS: Final = _TABLE.numbers("iban_lengths")
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """Return the secrets of a text in order, without overlaps (spans that touch are one)."""
+    """Returns the secrets of a text in order, without overlaps; spans that touch are merged."""
     return _merged(sorted(_candidates(text)))
 
 
 def redact(text: str) -> str:
-    """Return the text with each secret replaced by its kind in brackets."""
+    """Returns the text with each secret replaced by its kind in brackets."""
     for secret in reversed(find_secrets(text)):
         text = f"{text[: secret.start]}[{secret.kind}]{text[secret.end :]}"
     return text
 
 
 def masked(text: str) -> str:
-    """A stored text as it may leave for a model: the same object where it holds no secret."""
+    """A stored text in the form in which it may leave for a model; the same object if it holds no secret."""
     return _masked(text) if len(text) <= _SHORT else redact(text)
 
 
@@ -86,7 +86,7 @@ def _masked(text: str) -> str:
 
 
 def redact_values(value: Json) -> Json:
-    """The same for every text in a JSON value; names of fields stay."""
+    """The same for every text in a JSON value; field names stay."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
@@ -113,7 +113,7 @@ def _candidates(text: str) -> Iterator[Secret]:
 
 
 def _holds(lower: str, parts: tuple[str, ...]) -> bool:
-    """Whether a text has any of these: a tenth of what it takes to try the expressions that all need one of them."""
+    """Whether a text contains any of these: ten times faster than trying the expressions, all of which need one."""
     for part in parts:  # noqa: SIM110 - on the path of every turn, and half of what `any` takes
         if part in lower:
             return True
@@ -130,7 +130,7 @@ def _tokens(run: re.Match[str]) -> Iterator[Secret]:
 
 
 def _digest(text: str, start: int, value: str) -> bool:
-    """Whether a long random value names a version or sums up a file, as everybody may know it."""
+    """Whether a long random value names a version or is a checksum, which anybody may know."""
     if value.startswith(("sha256-", "sha384-", "sha512-")):
         return True
     return _HEX.fullmatch(value) is not None and _DIGEST.search(text[max(0, start - 48) : start]) is not None
@@ -209,7 +209,7 @@ def _spoken(text: str, lower: str) -> Iterator[Secret]:
 
 
 def _alone(text: str) -> Iterator[Secret]:
-    """A message that is nothing but one odd word, as it comes out of a clipboard: small and capital letters, digits."""
+    """A message that is one odd word, as if pasted from a clipboard: lower and upper case letters and digits."""
     value = text.strip()
     if (
         not 10 <= len(value) < 28
@@ -240,7 +240,7 @@ def _codes(text: str, lower: str) -> Iterator[Secret]:
 
 
 def _seed_words(text: str, start: int, end: int) -> Iterator[Secret]:
-    """Twelve words and more in a row that no sentence holds together."""
+    """Twelve or more words in a row that do not form a sentence."""
     cuts = [(start, start), *(found.span() for found in _PROSE.finditer(text, start, end)), (end, end)]
     for (_, begin), (stop, _) in pairwise(cuts):
         if len(re.findall(r"[a-z]+", text[begin:stop], re.IGNORECASE)) >= 12:
@@ -259,13 +259,13 @@ def _merged(found: list[Secret]) -> list[Secret]:
 
 
 def _trailing(value: str) -> int:
-    """How many closing signs at the end of a value belong to the sentence around it."""
+    """How many closing characters at the end of a value belong to the sentence around it."""
     bare = value.rstrip(".,;:)\"'\\?")
     return len(value) - len(bare)
 
 
 def _like_a_value(value: str, *, password: bool, quoted: bool) -> bool:
-    """Whether what stands behind a secret's name is a value and not prose, code or a placeholder."""
+    """Whether what follows a secret's name is a value rather than prose, code or a placeholder."""
     value = value[: len(value) - _trailing(value)]
     code = re.search(r"[()\[\]{}<>]|^\w+(?:\.[a-z_]+)+$|^[$%@]\w+$", value)
     if len(value) < 4 or code or _PLACEHOLDER.match(value):
@@ -285,7 +285,7 @@ def _like_a_value(value: str, *, password: bool, quoted: bool) -> bool:
 
 
 def _odd(value: str) -> bool:
-    """Whether a word is none that a sentence would hold: letters with digits or signs, or a capital inside."""
+    """Whether a word would not occur in a sentence: letters with digits or signs, or an inner capital."""
     if len(value) < 4 or value.lower() in _NOT_PASSWORDS or _PLACEHOLDER.match(value):
         return False
     letters = any(c.isalpha() for c in value)
@@ -294,7 +294,7 @@ def _odd(value: str) -> bool:
 
 
 def _next_to_value(value: str) -> bool:
-    """Whether a word right behind "password" is one: letters with digits, and no name that is written so."""
+    """Whether a word right after "password" is one: letters with digits, and not a product name written that way."""
     if len(value) < 6 or re.search(r"[/\\=:(){}\[\]<>]", value) or _PLACEHOLDER.match(value):
         return False
     lower, upper = any(c.islower() for c in value), any(c.isupper() for c in value[1:])
@@ -313,14 +313,14 @@ def _spoken_value(value: str, *, rest: str) -> bool:
     if any(not c.isalnum() for c in value.strip("-'’")) and "-" not in value and "'" not in value and "’" not in value:
         return any(c.isalpha() for c in value)
     inner_capital = any(c.isupper() for c in value[1:]) and any(c.islower() for c in value)
-    # A plain word counts when the sentence ends with it: "the password is swordfish."
+    # A plain word counts if it ends the sentence: "the password is swordfish."
     ends = re.match(r"\s*(?:$|[.!\n]|,? (?:and|but|don't|please|if|ok)\b)", rest) is not None
     participle = value.lower().endswith(("ed", "ing", "ly", "able", "ible", "ous", "ful"))
     return inner_capital or (ends and not participle and value.isalpha() and value.islower() and len(value) >= 6)
 
 
 def _random(value: str) -> bool:
-    """Whether a long run of characters is too disordered to be words, a path or a name."""
+    """Whether a long run of characters is too random to be words, a path or a name."""
     body = value.strip("=/_-+")
     if len(body) < 28:
         return False
@@ -345,7 +345,7 @@ def _entropy(value: str) -> float:
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
 
 
-# Payment cards and bank accounts, told from other long numbers by their check digits.
+# Payment cards and bank accounts, told apart from other long numbers by their check digits.
 
 
 _ISSUERS: Final = re.compile(
@@ -355,7 +355,7 @@ _ISSUERS: Final = re.compile(
 
 
 def is_card(digits: str) -> bool:
-    """A payment card: an issuer's range with its length, and a Luhn check digit that holds."""
+    """A payment card: an issuer's range with its length, and a valid Luhn check digit."""
     if _ISSUERS.fullmatch(digits) is None or len(set(digits)) == 1:
         return False
     doubled = (int(sign) * (1 + place % 2) for place, sign in enumerate(reversed(digits)))
@@ -363,7 +363,7 @@ def is_card(digits: str) -> bool:
 
 
 def iban_length(spaced: str, *, lengths: Mapping[str, int]) -> int:
-    """How many characters of the run, separators included, are an IBAN (0 if none: mod 97 must hold)."""
+    """How many characters of the run, separators included, form an IBAN (0 if none: mod 97 must hold)."""
     wanted = lengths.get(spaced[:2].upper(), 0)
     kept: list[str] = []
     for place, sign in enumerate(spaced):

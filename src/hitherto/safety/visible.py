@@ -1,13 +1,12 @@
-"""What text may be stored, and what of it may be seen.
+"""Which text may be stored, and which part of it may be seen.
 
-A turn is kept as it was written. Two things cannot be: NUL (PostgreSQL's text refuses it) and lone surrogates
-(they have no UTF-8 form, so nothing downstream could store, hash or send them). `clean` refuses both where a
-turn enters.
+A turn is kept as it was written, with two exceptions: NUL (PostgreSQL's text type refuses it) and lone surrogates (they
+have no UTF-8 form, so nothing downstream could store, hash or send them). `clean` refuses both where a turn enters.
 
-Rendering is the other edge. A language model reads code points that a person never sees, so a stored turn
-could carry orders in tag characters or reorder itself with bidi controls. `visible` takes out whatever has no
-glyph of its own and leaves only joiners that change how visible neighbours look: ZWJ and VS16 in emoji, ZWJ
-and ZWNJ between letters of scripts that join, ZWJ behind the virama of an Indic letter.
+Rendering is the other edge. A language model reads code points that a person never sees, so a stored turn could carry
+orders in tag characters or reorder itself with bidi controls. `visible` removes whatever has no glyph of its own and keeps
+only joiners that change how visible neighbours look: ZWJ and VS16 in emoji, ZWJ and ZWNJ between letters of scripts that
+join, ZWJ after the virama of an Indic letter.
 """
 
 import re
@@ -49,7 +48,7 @@ _KEYCAP: Final = "\u20e3"
 
 
 def clean(text: str) -> str:
-    """Return the text unchanged, or raise `InvalidText` if it cannot be stored."""
+    """Returns the text unchanged, or raises `InvalidText` if it cannot be stored."""
     found = _UNSTORABLE.search(text)
     if found is None:
         return text
@@ -58,14 +57,14 @@ def clean(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return the text without anything that a reader could not see. Idempotent."""
+    """Returns the text without anything that a reader could not see. Idempotent."""
     if _SUSPECT.search(text) is None:
         return text
     return "".join([piece for piece, seen in seen_and_hidden(text) if seen])
 
 
 def seen_and_hidden(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in pieces, each with whether a reader sees it; a hidden piece is one code point."""
+    """Splits the text into pieces, each with whether a reader sees it; a hidden piece is one code point."""
     last = ""
     done = 0
     text = text.replace("\r\n", "\n")
@@ -86,7 +85,7 @@ def seen_and_hidden(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _seen(mark: str, *, before: str, after: str) -> str:
-    """What one suspect code point becomes between what was kept before it and what follows."""
+    """What a suspect code point becomes, given what was kept before it and what follows."""
     if mark in _LINE_BREAKS:
         return "\n"
     if mark == _VS16:
@@ -96,7 +95,7 @@ def _seen(mark: str, *, before: str, after: str) -> str:
         return mark
     if mark in (_ZWJ, _ZWNJ) and _JOINING.match(before) and _JOINING.match(after):
         return mark
-    # Behind a virama it gives a letter another shape even at the end of a word, as in Malayalam's chillus.
+    # After a virama it changes a letter's shape even at the end of a word, as in Malayalam's chillus.
     if mark == _ZWJ and before in _VIRAMA:
         return mark
     return ""

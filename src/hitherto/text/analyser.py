@@ -1,14 +1,14 @@
 """The one analyser: text to stems, for both stores and for queries.
 
-Full-text engines tokenise each in their own way, so the same words would rank differently on SQLite and
-PostgreSQL. Stems are therefore made here, stored as they are, and scored by `store/columns.py`. A text is stemmed as the
-language that it is in; one that does not tell is stemmed as English. A question asks for the stems of every language that
-the user writes in, and for the English ones too, which is how texts of earlier versions were stemmed: so nothing is
-missed while they wait to be written anew. Anything that changes the output for an existing text must raise
-`ANALYSER_VERSION`, by which the work knows what to write again.
+Full-text engines tokenise in ways of their own, so the same words would rank differently on SQLite and PostgreSQL. Stems
+are therefore made here, stored as they are, and scored by `store/columns.py`. A text is stemmed in its own language, or as
+English if the language cannot be told. A question asks for the stems of every language that the user writes in, and for the
+English ones as well, because earlier versions stemmed every text as English: nothing is missed while those texts wait to be
+re-indexed. Any change that alters the output for an existing text must raise `ANALYSER_VERSION`, by which background work
+knows what to re-index.
 
-Hostile text is ordinary input: NUL bytes, lone surrogates, a megabyte without a space, a thousand combining
-marks. The text is cut into words before anything super-linear runs, and words are bounded.
+Hostile text is ordinary input: NUL bytes, lone surrogates, a megabyte without a space, a thousand combining marks. The text
+is cut into words before anything super-linear runs, and words are bounded.
 """
 
 import re
@@ -25,7 +25,7 @@ from hitherto.text.languages import ENGLISH, Language, detect, language
 ANALYSER_VERSION: Final = "2"
 
 MAX_WORD: Final = 48
-"""Longer words (hashes, base64, keyboard mashing) keep their beginning only."""
+"""Longer words (hashes, base64, keyboard mashing) keep only their beginning."""
 
 _CACHED_RUN: Final = 64
 _MAX_MARKS: Final = 4
@@ -40,7 +40,7 @@ _PIECE = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|[\w]+|[^\w']+")
 _DIGIT = re.compile(r"[0-9]")
 _APOSTROPHES: Final = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\uff07\u2032", "'"))
 
-# Scripts written without spaces between words: they are cut into overlapping pairs of characters.
+# Scripts written without spaces between words are cut into overlapping pairs of characters.
 _UNSPACED: Final = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -66,7 +66,7 @@ class _Stemmer(Protocol):
 
 
 def stems(text: str) -> list[str]:
-    """The stems of `text` in reading order, repeated words repeated, stop words left out."""
+    """The stems of `text` in reading order, repetitions included, stop words left out."""
     return list(_cached_stems(text)) if len(text) <= _SHORT_TEXT else _stems(text)
 
 
@@ -77,14 +77,14 @@ def _stems(text: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _cached_stems(text: str) -> tuple[str, ...]:
-    """Recording asks twice for the stems of a text, once for the index and once for its length: an eighth of its time. In a
-    batch, the second time comes after the first of all the others."""
+    """Recording asks for the stems of a text twice, for the index and for its length, which would take an eighth of its
+    time. In a batch, the second request comes after the first requests for all the other texts."""
     return tuple(_stems(text))
 
 
 def asked_stems(text: str, *, likely: Collection[str] = ()) -> tuple[list[str], list[str]]:
-    """The stems of a question, and those that the same words have in other languages it may be answered in: `likely`
-    are those that the user writes in.
+    """The stems of a question, plus the stems of the same words in other languages the answer may be in: `likely` are those
+    the user writes in.
     """
     code = detect(text, likely=likely) or ENGLISH
     others = dict.fromkeys(one for one in (ENGLISH, *sorted(likely)) if one != code)
@@ -92,13 +92,13 @@ def asked_stems(text: str, *, likely: Collection[str] = ()) -> tuple[list[str], 
     if not others:
         return own, []
     said = set(own)
-    # "how" and "did" mean nothing in another language, where they are no stop words.
+    # "how" and "did" are not stop words in other languages, where they would mean nothing.
     telling = " ".join(run for run in _runs(text) if stems_as(run, code))
     return own, [stem for other in others for stem in dict.fromkeys(stems_as(telling, other)) if stem not in said]
 
 
 def stems_as(text: str, code: str) -> list[str]:
-    """The stems of a text as one language has them, whatever it is in."""
+    """The stems of a text in a given language, whatever language it is written in."""
     return _plain_stems(text) if code == ENGLISH else _stems_in(text, language(code))
 
 
@@ -119,7 +119,7 @@ def _plain_stems(text: str) -> list[str]:
 
 
 def _stems_in(text: str, known: Language) -> list[str]:
-    """Stems by the rules of a language other than English; a script without spaces is cut as it is everywhere."""
+    """Stems by the rules of a language other than English; scripts without spaces are cut as everywhere else."""
     found: list[str] = []
     for run in _runs(text):
         found.extend(_run_in(run, known.code) if len(run) <= _CACHED_RUN else _wide(run))
@@ -143,7 +143,7 @@ def _run_in(run: str, code: str) -> tuple[str, ...]:
 
 
 def _without_elision(word: str, known: Language) -> str:
-    """A word without what only leans on it: "l'église", "dell'anno"."""
+    """A word without its elided article: "l'église", "dell'anno"."""
     first, _, rest = word.partition("'")
     while rest and first in known.elisions:
         word = rest
@@ -152,7 +152,7 @@ def _without_elision(word: str, known: Language) -> str:
 
 
 def _folded(stem: str, keep: str) -> str:
-    """Without accents, except of letters that are words' own in this language: "año" is not "ano"."""
+    """Without accents, except on letters that are distinct in this language: "año" is not "ano"."""
     if stem.isascii():
         return stem
     return "".join(letter if letter in keep else _bare(letter) for letter in stem)
@@ -164,7 +164,7 @@ def _bare(letter: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of `text`, normalised but neither stemmed nor filtered: for names, cues and time words."""
+    """The words of `text`, normalised but neither stemmed nor filtered: for names, cues and time expressions."""
     found: list[str] = []
     for run in _runs(text):
         if run.isascii():
@@ -175,11 +175,10 @@ def words(text: str) -> list[str]:
 
 
 class _BoundedStems:
-    """Stems for one long text: past so many different words the rest stay as they are.
+    """Stems for one long text: beyond a bound of different words, the rest stay unstemmed.
 
-    Stemming costs 20 µs a new word, so ten megabytes of random letters would take half a minute; no prose
-    comes near the bound. It counts this text's words only, so the outcome does not depend on what was
-    cached before.
+    Stemming costs 20 µs per new word, so ten megabytes of random letters would take half a minute; no prose comes near the
+    bound. It counts the words of this text only, so the result does not depend on what was cached before.
     """
 
     def __init__(self) -> None:
@@ -195,8 +194,8 @@ class _BoundedStems:
 
 
 def _runs(text: str) -> list[str]:
-    """The runs of letters and digits of a text, in lower case. Where nothing but ASCII stands, splitting at the other signs
-    gives the same in half the time."""
+    """The runs of letters and digits of a text, in lower case. For pure ASCII, splitting at the other characters gives the
+    same result in half the time."""
     if not text.isascii():
         return _RUN.findall(text.translate(_APOSTROPHES).lower())
     said = text.encode().translate(_ASCII_RUNS).decode()
@@ -220,13 +219,13 @@ def _stem(word: str) -> str:
 
 
 def _stemmer(name: str) -> "_Stemmer":
-    """Snowball's stemmer of that name, one for each thread: it keeps its state in itself."""
+    """Snowball's stemmer of that name, one per thread, because it keeps state."""
     held: dict[str, _Stemmer] | None = getattr(_local, "stemmers", None)
     if held is None:
         held = _local.stemmers = {}
     stemmer = held.get(name)
     if stemmer is None:
-        # The module has no types; the pure-Python class is taken on purpose, whatever C stemmer is installed.
+        # The module has no types. The pure-Python class is used on purpose, whichever C stemmer is installed.
         module = import_module(f"snowballstemmer.{name}_stemmer")
         stemmer = held[name] = cast(_Stemmer, getattr(module, f"{name.capitalize()}Stemmer")())
     return stemmer
@@ -238,7 +237,7 @@ def _wide_cached(run: str) -> tuple[str, ...]:
 
 
 def _wide(run: str) -> tuple[str, ...]:
-    """Stems of a run that holds other than ASCII characters."""
+    """Stems of a run that contains characters beyond ASCII."""
     found: list[str] = []
     for segment in _segments(run):
         if segment.isascii():
@@ -296,9 +295,9 @@ def _kind(character: str) -> Kind:
 
 
 def _fold(run: str) -> str:
-    """Compatibility-normalised, case-folded, Latin letters without their accents; runs of marks are bounded.
+    """Compatibility-normalised and case-folded, Latin letters without their accents; runs of marks are bounded.
 
-    The bound is what keeps normalising linear: ordering marks takes time quadratic in their number.
+    The bound keeps normalising linear: ordering marks takes time quadratic in their number.
     """
     decomposed = unicodedata.normalize("NFKD", bound_marks(run)).casefold()
     kept: list[str] = []
@@ -325,8 +324,8 @@ def bound_marks(run: str) -> str:
 
 
 def _pairs(segment: str) -> list[str]:
-    """Overlapping pairs of characters (a mark belongs to its base); Han characters alone as well, as they
-    are words.
+    """Overlapping pairs of characters (a mark belongs to its base), and single Han characters as well, because they are
+    words.
     """
     bases: list[str] = []
     for character in segment:
@@ -352,4 +351,4 @@ def _is_han(character: str) -> bool:
 
 
 STOPWORDS: Final = language(ENGLISH).stop
-"""What carries no topic in an English chat."""
+"""Words that carry no topic in an English chat."""

@@ -1,4 +1,4 @@
-"""Names made comparable: slugs of entities and the key that says two memories are about the same thing."""
+"""Comparable names: slugs of entities, and the key that says two memories are about the same thing."""
 
 import re
 import unicodedata
@@ -18,7 +18,7 @@ _OTHER: Final = re.compile(r"[^\w\s\-‐‑‒–—]+")
 
 
 def slug(label: str) -> str:
-    """Lower case, spaces and hyphens become underscores, other punctuation is removed."""
+    """Lower case; spaces and hyphens become underscores; other punctuation is removed."""
     if label.isascii() and label.isalnum():
         return label.lower()
     plain = unicodedata.normalize("NFKC", label).lower()
@@ -26,7 +26,7 @@ def slug(label: str) -> str:
 
 
 def sound(name: str) -> str:
-    """How a name begins when it is said: spellings of one name share it, and so do some other names."""
+    """How a name sounds at its beginning. Spellings of one name share it, and so do some other names."""
     return jellyfish.metaphone(slug(name).partition("_")[0])
 
 
@@ -43,9 +43,9 @@ def memory_key(
     fact_type: FactType,
     attribute: str = "",
 ) -> str:
-    """What a memory is about: `people|person|john_doe|relationship`, and the attribute where one is known.
+    """What a memory is about: `people|person|john_doe|relationship`, with the attribute if one is known.
 
-    `entity` is a reference or a label; only memories whose whole keys are equal can replace each other.
+    `entity` is a reference or a label. Only memories whose whole keys are equal can replace each other.
     """
     name = slug(entity.partition(":")[2] or entity)
     parts = [memory_type.lower(), entity_type, name, fact_type]
@@ -56,17 +56,17 @@ def memory_key(
 
 # Which known entity a name means: the same name, an alias, a pet name, or a spelling that sounds the same.
 #
-# Speech recognition writes "Makesh" today and "Mukesh" tomorrow. But two people taken for one is the worse mistake: their
-# facts mix and nobody notices. So a variant counts only when it is the only one, sounds the same, and differs in ways in
-# which hearing and typing go wrong; two names that are both common are two names, and so are endings that tell Maria from
-# Mario. Titles and first names alone ("John", "Dr. Doe") mean the full name when nobody else has it.
+# Speech recognition writes "Makesh" today and "Mukesh" tomorrow. But taking two people for one is the worse mistake: their
+# facts mix and nobody notices. So a variant counts only if it is the only one, sounds the same, and differs in ways in
+# which hearing and typing go wrong. Two names that are both common are two names, and so are endings that tell Maria from
+# Mario. A title or a first name alone ("John", "Dr. Doe") means the full name if nobody else has it.
 
 
 _TABLE: Final[Sequence[str]] = PatternTable.read("hitherto.text", "names.toml").content["given"]
 _LINES: Final = tuple(frozenset(line.split()) for line in _TABLE)
 _KNOWN: Final = frozenset[str]().union(*_LINES)
 _FULL: Final = frozenset(line.split()[0] for line in _TABLE)
-"""Names in their own right: not only what somebody else is called."""
+"""Names in their own right, not only pet forms of another."""
 _TITLES: Final = frozenset(("mr", "mrs", "ms", "dr", "prof", "miss", "sir", "madam", "aunt", "uncle"))
 _VOWELS: Final = frozenset("aeiouy")
 _FOND: Final = ("ie", "ey", "ee", "y", "i")
@@ -75,16 +75,16 @@ _ROOT: Final = 3
 _LONG_ROOT: Final = 5
 _TAIL: Final = 4
 _SHORTEST: Final = 5
-"""Shorter names differ by a letter from too many others."""
+"""Shorter names differ from too many others by a single letter."""
 
 
 def given() -> frozenset[str]:
-    """Given names and what people who bear them are called, in small letters."""
+    """Given names with their pet forms, in lower case."""
     return _KNOWN
 
 
 def alike(name: str, kind: EntityType, known: Sequence[Entity]) -> Entity | None:
-    """The one entity of that kind that this name means; None when none does or several might."""
+    """The one entity of that kind that this name means; None if there is no match or more than one."""
     of_kind = [entity for entity in known if entity.type == kind]
     for same in (_same, _part_of, _variant):
         if same is not _same and kind not in ("person", "org", "project"):
@@ -96,7 +96,7 @@ def alike(name: str, kind: EntityType, known: Sequence[Entity]) -> Entity | None
 
 
 def may_be(one: str, other: str, kind: EntityType = "person") -> bool:
-    """Whether two names can mean one person or thing."""
+    """Whether two names can mean the same person or thing."""
     return any(same(one, other, kind) for same in (_same, _part_of, _variant))
 
 
@@ -121,7 +121,7 @@ def _part_of(one: str, other: str, kind: EntityType) -> bool:
 
 
 def _variant(one: str, other: str, kind: EntityType) -> bool:
-    """The same name written or said otherwise."""
+    """The same name, spelt or spoken differently."""
     first, second = _words(one), _words(other)
     if not first or not second:
         return False
@@ -149,7 +149,7 @@ def _called(one: str, other: str) -> bool:
 
 
 def _spelt(name: str) -> str:
-    """A fond form as the table spells it: "Aggy" for "Aggie". A name that the table has is meant as it stands."""
+    """A pet form as the table spells it: "Aggy" for "Aggie". A name that the table has is taken as written."""
     if name in _KNOWN:
         return name
     roots = [name.removesuffix(end) for end in _FOND if name.endswith(end)][:1]
@@ -157,9 +157,9 @@ def _spelt(name: str) -> str:
 
 
 def _shortened(short: str, long: str) -> bool:
-    """Whether one name is the beginning of the other, with or without a fond ending: "Thed" or "Theddy" for "Thedoric". A
-    beginning of three letters that lacks as many, or a long one that lacks two; a name in its own right, and what only
-    makes a woman's name of a man's, is another name.
+    """Whether one name is the beginning of the other, with or without a pet ending: "Thed" or "Theddy" for "Thedoric". Not
+    counted: a beginning of three letters that lacks as many, a long one that lacks only two, a name in its own right, and
+    what only turns a man's name into a woman's.
     """
     if short in _FULL or long.removeprefix(short) in _FEMININE or len(short) > len(long):
         return False
@@ -174,12 +174,12 @@ def _begins(long: str, root: str) -> bool:
 
 
 def _tail(short: str, long: str) -> bool:
-    """Whether a known short form, nobody's whole name, is the end of the other: "Fred" of "Manfred"."""
+    """Whether a known short form that is nobody's whole name ends the other: "Fred" of "Manfred"."""
     return len(short) >= _TAIL and short in _KNOWN - _FULL and long != short and long.endswith(short)
 
 
 def _misheard(one: str, other: str) -> bool:
-    """Whether two spellings are one word as speech recognition or a hasty hand would write it."""
+    """Whether two spellings are one word as speech recognition or a hasty typist would write it."""
     if one.replace("h", "") == other.replace("h", "") and min(len(one), len(other)) >= _TAIL and one[0] == other[0]:
         return True
     if min(len(one), len(other)) < _SHORTEST or one[0] != other[0] or abs(len(one) - len(other)) > 2:
@@ -193,7 +193,7 @@ def _misheard(one: str, other: str) -> bool:
 
 
 def _skeleton(word: str) -> str:
-    """Its consonants, doubled ones once: what hearing keeps best."""
+    """Its consonants, with doubled ones once: what hearing preserves best."""
     kept = [letter for letter in word if letter not in _VOWELS and letter != "h"]
     return "".join(letter for place, letter in enumerate(kept) if not place or letter != kept[place - 1])
 

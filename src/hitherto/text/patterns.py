@@ -1,10 +1,11 @@
 """Regular expressions kept as data.
 
-Long tables of expressions read badly in code and well in a file with one expression a line. A table is a TOML
-file beside the module that reads it; `{{name}}` in an expression stands for the fragment of that name in `[fragments]`.
+Long tables of expressions are hard to read in code and easy to read in a file with one expression per line. A table is a
+TOML file beside the module that reads it; `{{name}}` in an expression stands for the fragment of that name in
+`[fragments]`.
 
-A table may name the section of the languages' files (`text/languages/*.toml`) that holds the same expressions in other
-languages. What it reads is then a `Cue`, which is looked for in the language that a text is in: "war" is past in German only.
+A table may name the section of the language files (`text/languages/*.toml`) that holds the same expressions in other
+languages. Its entries are then `Cue`s, which are matched in the language of the text: "war" is past tense in German only.
 """
 
 import re
@@ -20,19 +21,19 @@ from hitherto.text.languages import CODES, ENGLISH, detect, language
 __all__ = ["Cue", "PatternTable"]
 
 _WORDS: Final = r"(?<!\w)(?:{})(?!\w)"
-"""How the alternatives of a list are looked for, unless the table has a frame of that name."""
+"""How a list of alternatives is matched, unless the table has a frame of that name."""
 _EDGES: Final = (r"(?<!\w)", r"(?!\w)")
 _APOSTROPHE: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|'")
-"""An apostrophe, which telephones write as ’; what is escaped or stands in a set of characters is passed over."""
+"""An apostrophe, which phones write as ’; escaped ones and those in character classes are left alone."""
 _UNSPACED: Final = frozenset({"kana", "han", "thai"})
 _NEAR: Final = {"zh": ("zh", "ja")}
-"""A few characters alone are Japanese as often as Chinese."""
+"""With only a few characters, Japanese is as likely as Chinese."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """An expression in several languages. A text is searched as the one it is in; where that does not tell, as each that is
-    written in its letters."""
+    """An expression in several languages. A text is searched in its own language; if that is unknown, in every language
+    that uses its letters."""
 
     said: Mapping[str, str]
 
@@ -55,7 +56,7 @@ class Cue:
 
 
 def _spoken(text: str) -> Sequence[str]:
-    """The languages as which a text is searched."""
+    """The languages in which a text is searched."""
     code = detect(text)
     if code:
         return _NEAR.get(code, (code,)) if language(code).tables.get("learning") else (code, ENGLISH)
@@ -74,11 +75,11 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class PatternTable:
-    """One file of expressions, its fragments filled in."""
+    """One file of expressions with its fragments filled in."""
 
     content: dict[str, Any]
     others: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """The same by language."""
+    """The same, by language."""
 
     @classmethod
     def read(cls, package: str, name: str, *, section: str = "") -> Self:
@@ -90,15 +91,15 @@ class PatternTable:
         return _filled(expression, self.content.get("fragments", {}))
 
     def compiled(self, expression: str) -> re.Pattern[str]:
-        """Compile an expression with its fragments; case is ignored."""
+        """Compiles an expression with its fragments, ignoring case."""
         return re.compile(self.filled(expression), re.IGNORECASE)
 
     def pattern(self, name: str) -> re.Pattern[str]:
         return self.compiled(self.content["patterns"][name])
 
     def cue(self, name: str, *, section: str = "patterns") -> Cue:
-        """An expression of this table with what other languages have under its name. A language that lacks it is searched
-        for none; `[everywhere]` holds what no language is needed for."""
+        """An expression of this table, joined with its counterparts in other languages. A language without one never
+        matches; `[everywhere]` holds what needs no language."""
         everywhere: str = self.content.get("everywhere", {}).get(name, "")
         said = {ENGLISH: self.content[section][name], **{code: self._alternatives(code, name) for code in self.others}}
         whole = {code: "|".join(filter(None, (one, everywhere))) for code, one in said.items()}
@@ -115,7 +116,7 @@ class PatternTable:
         return {name: tuple(many) for name, many in found.items()}
 
     def _alternatives(self, code: str, name: str) -> str:
-        """A language's alternatives in the frame of their name. Scripts without spaces have no edges of words."""
+        """A language's alternatives within the frame of their name. Scripts without spaces have no word boundaries."""
         given: str = self.others[code].get(name, "")
         if not given:
             return ""

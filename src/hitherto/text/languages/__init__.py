@@ -1,7 +1,7 @@
-"""The languages that people write in: how to tell them, and the words that recall and assembly ask for in each.
+"""The languages that people write in: how to detect them, and the words that recall and assembly look for in each.
 
-A language is one TOML file beside this module; docs/languages.md says what it holds and how to add one. English is what a text
-counts as when nothing says otherwise, so whatever is sure to be only words of no language is read as it always was.
+A language is one TOML file beside this module; docs/languages.md says what it holds and how to add one. A text counts as
+English unless something says otherwise, so text that contains no words of any language is treated as it always was.
 """
 
 import re
@@ -16,8 +16,8 @@ __all__ = ["CODES", "ENGLISH", "Language", "detect", "language", "listed", "miss
 
 ENGLISH: Final = "en"
 CODES: Final = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "ko", "pl", "uk", "tr", "ar", "hi", "th")
-"""In the order of their numbers, which are stored beside vectors and never change. There is room for sixteen;
-what comes later has a script of its own, which tells it."""
+"""In the order of their numbers, which are stored beside vectors and never change. There is room for sixteen; languages
+added later are recognised by their script."""
 
 _MOST_TEXT: Final = 2_000
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -34,22 +34,22 @@ _SCRIPTS: Final = (
 _LATIN: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _OF_ONE_SCRIPT: Final = {"kana": "ja", "han": "zh", "hangul": "ko", "arabic": "ar", "devanagari": "hi", "thai": "th"}
 _IDEOGRAM: Final = 2.5
-"""A character of these scripts says as much as so many Latin letters."""
+"""How many Latin letters one character of these scripts is worth."""
 _LETTER: Final = 1.2
-"""What a letter that few languages have counts beside a word that only one of them has."""
+"""The weight of a letter that few languages have, relative to a word that only one has."""
 _SURE: Final = 0.3
-"""How far the best must lead the next, in words that only one language has."""
+"""How far the best language must lead the next, in words that only one language has."""
 _ENDING: Final = 0.25
-"""What the ending of a word that no list has counts likewise."""
+"""The weight of a typical ending on an unlisted word, relative to a listed word."""
 _SHARE: Final = 0.06
-"""Of so many words of a text one must speak for its language."""
+"""One in this many words must point to the language."""
 _LIKELY: Final = 0.6
 """The head start of a language that the user has written in before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """What is known of one language. A list or expression that a file lacks is empty, or never matches."""
+    """What is known about one language. A list or expression that its file lacks is empty, or never matches."""
 
     code: str
     name: str
@@ -57,30 +57,30 @@ class Language:
     stemmer: str
     script: str
     keep: str
-    """Letters that are words' own: they keep their marks when accents are dropped."""
+    """Letters that are distinct in this language and keep their marks when accents are dropped."""
     letters: str
     endings: tuple[str, ...]
-    """What words of this language often end in, and those of others seldom."""
+    """Common endings of this language's words that are rare in others."""
     elisions: frozenset[str]
-    """What stands before an apostrophe and is no word to look for ("l'", "dell'")."""
+    """Elided articles before an apostrophe, which are not searched for ("l'", "dell'")."""
     stop: frozenset[str]
     words: Mapping[str, frozenset[str]]
     """Lists by section and name: `short.yes`, `person.first`, `telling.future`."""
     phrases: tuple[str, ...]
-    """Short answers of several words."""
+    """Short answers of more than one word."""
     patterns: Mapping[str, re.Pattern[str]]
     """Expressions by section and name: `asking.when`, `standing.instruction`."""
     tables: Mapping[str, Any]
-    """What other modules read for themselves: `dates`, `situation`, `learning`."""
+    """Sections that other modules read for themselves: `dates`, `situation`, `learning`."""
 
     def has(self, what: str, text: str) -> bool:
-        """Whether an expression is found in a text."""
+        """Whether an expression occurs in a text."""
         pattern = self.patterns.get(what)
         return pattern is not None and pattern.search(text) is not None
 
 
 class Expressions(Mapping[str, re.Pattern[str]]):
-    """Expressions by name, each compiled when it is first asked for: a conversation needs those of a language or two."""
+    """Expressions by name, each compiled on first use: a conversation needs those of one or two languages."""
 
     def __init__(self, said: Mapping[str, str]) -> None:
         self._said = said
@@ -113,7 +113,7 @@ TABLES: Final = ("dates", "situation", "learning")
 
 @cache
 def language(code: str) -> Language:
-    """The language of that code; English for one that has no file."""
+    """The language with that code; English if it has no file."""
     if code not in CODES:
         return language(ENGLISH)
     read = tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
@@ -146,7 +146,7 @@ def language(code: str) -> Language:
 
 
 def _expression(name: str, sections: Mapping[str, Any]) -> str:
-    """An expression, or a list of alternatives; those of an instruction follow the file's `lead` and name its `actions`."""
+    """One expression, or a list of alternatives; those of an instruction follow the file's `lead` and name its `actions`."""
     given: str | list[str] = sections[name]
     joined = given if isinstance(given, str) else "|".join(given)
     if name == "standing.instruction" and "standing.lead" in sections:
@@ -155,19 +155,19 @@ def _expression(name: str, sections: Mapping[str, Any]) -> str:
 
 
 def of_number(number: int) -> str:
-    """The code of a stored number."""
+    """The code behind a stored number."""
     return CODES[number] if 0 <= number < len(CODES) else ENGLISH
 
 
 @cache
 def listed(name: str) -> frozenset[str]:
-    """A list of all languages together, for messages too short to tell which one they are in."""
+    """One list merged over all languages, for messages too short to tell which language they are in."""
     return frozenset(word for code in CODES for word in language(code).words[name])
 
 
 def missing(code: str) -> tuple[str, ...]:
-    """What a language's file lacks, by section and name. English has its dates in the grammar, and what rules learn by beside
-    them."""
+    """What a language's file lacks, by section and name. English has its dates in the grammar, and its learning rules
+    beside their code."""
     known = language(code)
     lists = [name for name in LISTS if not known.words[name]]
     patterns = [name for name in PATTERNS if name not in known.patterns]
@@ -176,7 +176,7 @@ def missing(code: str) -> tuple[str, ...]:
 
 
 def detect(text: str, *, likely: Collection[str] = ()) -> str:
-    """The code of the language a text is in; empty where too little says so. `likely` are those the user has written in."""
+    """The code of a text's language; empty if there is too little evidence. `likely` are languages the user has written in."""
     return _detected(text[:_MOST_TEXT], tuple(sorted(likely)))
 
 
@@ -198,7 +198,7 @@ def _detected(text: str, likely: tuple[str, ...]) -> str:
 
 
 def _script(text: str) -> str:
-    """The script that says most of a text; Han among kana is Japanese."""
+    """The script that most of a text is written in; Han among kana is Japanese."""
     counts = {name: len(pattern.findall(text)) * (_IDEOGRAM if name in {"kana", "han", "hangul"} else 1.0)
               for name, pattern in _SCRIPTS}  # fmt: skip
     if counts["kana"] and counts["kana"] * 8 > counts["han"]:
@@ -225,7 +225,7 @@ def _scores(words: Iterable[str], text: str, *, among: tuple[str, ...]) -> dict[
 
 @lru_cache(maxsize=1 << 15)
 def _says(word: str) -> tuple[tuple[str, float], ...]:
-    """What a word says of the language it is in: by the lists that have it, or else by its ending."""
+    """What a word says about its language: by the lists that contain it, or else by its ending."""
     known = _evidence().get(word)
     if known is not None or len(word) < 4:
         return known or ()
@@ -240,7 +240,7 @@ def _of_script(script: str) -> tuple[str, ...]:
 
 @cache
 def _evidence() -> Mapping[str, tuple[tuple[str, float], ...]]:
-    """Of which languages a word is, and how much it says: one that several have says less."""
+    """The languages a word may be in, and how much weight it carries: the more languages share it, the less."""
     holders: dict[str, list[str]] = {}
     for code in CODES:
         known = language(code)

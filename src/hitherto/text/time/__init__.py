@@ -1,7 +1,7 @@
-"""How days and hours are written where a user is from. The process's own locale has no say.
+"""Dates and times written the way the user's region writes them. The process's own locale plays no part.
 
-Formats are those of the Unicode locale data, as lines in each language's file. Without a locale, or with that of a language
-that has none, they are English ones that are read alike everywhere.
+Formats come from the Unicode locale data, as lines in each language's file. Without a locale, or for a language that has no
+formats, English ones are used that read the same everywhere.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from hitherto.text.languages import CODES, ENGLISH, language
 __all__ = ["written_clock", "written_date", "written_day"]
 
 _AS_IN_AMERICA: Final = ("", "us")
-"""Regions of English, if one is named, that write the month first."""
+"""Regions of English that write the month first."""
 
 
 def written_date(value: datetime, locale: str | None = None) -> str:
@@ -25,7 +25,7 @@ def written_date(value: datetime, locale: str | None = None) -> str:
 
 
 def written_day(value: datetime, locale: str | None = None, *, year: bool) -> str:
-    """In short, such as `Mon 2 Mar` or `Mo., 2. März 2026`."""
+    """A short date, such as `Mon 2 Mar` or `Mo., 2. März 2026`."""
     own, region = _formats(locale)
     table = own or language(ENGLISH).tables["situation"]
     here = own is not None and region in _AS_IN_AMERICA
@@ -35,7 +35,7 @@ def written_day(value: datetime, locale: str | None = None, *, year: bool) -> st
 
 
 def written_clock(value: datetime, locale: str | None = None) -> str:
-    """Such as `14:05`, or `2:05 PM` where hours are counted to twelve."""
+    """Such as `14:05`, or `2:05 PM` in regions with a 12-hour clock."""
     own, region = _formats(locale)
     if own and (region or own.get("twelve_at_home")) in own.get("twelve", "").split():
         half = own["halves"].split()[value.hour // 12].replace("_", "\u00a0")

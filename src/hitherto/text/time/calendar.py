@@ -21,7 +21,7 @@ MONTHS: Final = (
     | {name.lower(): n for n, name in enumerate(calendar.month_abbr) if name}
     | {"sept": 9}
 )
-# Words of everyday speech that are also names of months: they count only where a date is plain.
+# Everyday words that are also names of months count only in an unmistakable date.
 _DOUBTFUL_MONTHS: Final = frozenset({"may", "march", "mar", "dec", "jan", "jun", "sep"})
 NEXT: Final = frozenset({"next", "coming", "upcoming", "following"})
 LAST: Final = frozenset({"last", "previous", "past"})
@@ -34,9 +34,9 @@ DAY: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Wall-clock time `[start, end)`; `clock` and `day` say what of it was spoken, `part` the part of the day.
+    """Wall-clock time `[start, end)`; `clock` and `day` say which of the two was spoken, `part` which part of the day.
 
-    `anchor` is the point meant when the span limits another ("until the end of May"), `exact` that a year was said,
+    `anchor` is the point meant if the span limits another ("until the end of May"), `exact` says that a year was given,
     `inferred` that one had to be chosen.
     """
 
@@ -53,7 +53,7 @@ class Span:
 
 
 def wall(year: int, month: int, day: int) -> datetime:
-    """A day's first moment by the wall clock; the zone is put on where the range leaves this package."""
+    """The first moment of a day on the wall clock; the zone is added where the range leaves this package."""
     return datetime(year, month, day)  # noqa: DTZ001 - wall-clock time has no zone
 
 
@@ -72,7 +72,7 @@ def date(year: int, month: int, day: int) -> datetime | None:
 
 
 def time_on(moment: datetime, time: timedelta) -> datetime:
-    """So much later, or earlier, as far as the calendar reaches."""
+    """A time shifted forwards or backwards, as far as the calendar reaches."""
     first, last = wall(1000, 1, 1), wall(8999, 12, 31)
     return moment + min(max(time, first - moment), last - moment)
 
@@ -85,7 +85,7 @@ def months_on(day: datetime, months: int) -> datetime:
 
 @dataclass
 class CalendarReader:
-    """Reads calendar dates at places in the words of one text."""
+    """Reads calendar dates from the words of one text."""
 
     words: list[str]
     text: str
@@ -139,7 +139,7 @@ class CalendarReader:
         return self._month(month, None, place + 1)
 
     def plain_day(self, place: int) -> tuple[int, int] | None:
-        """A day of the month as a plain number, but not the hour of a clock time."""
+        """A day of the month as a bare number, unless it is the hour of a clock time."""
         read = number_at(self.words, place)
         word = self.at(place)
         if read is None or "." in word or ":" in word or (len(word) > 2 and word.isdigit()):
@@ -193,7 +193,7 @@ class CalendarReader:
         return Span(start, months_on(start, 1), "month"), behind
 
     def leaning(self, days: list[datetime | None], *, length: int = 1, tense: Tense | None = None) -> datetime | None:
-        """Of the days a date could mean, the nearest on the side that the tense of the text points to."""
+        """Among the days a date could mean, the nearest on the side that the text's tense points to."""
         known = [day for day in days if day is not None]
         past = [day for day in known if day < self.today]
         coming = [day for day in known if day + length * DAY > self.today]
@@ -272,7 +272,7 @@ class CalendarReader:
         return Span(begin, months_on(begin, months), "range"), year[1]
 
     def the_day(self, place: int) -> tuple[Span, int] | None:
-        """ "the 18th" of this month or a month beside it."""
+        """ "the 18th" of this month or a neighbouring one."""
         if self.at(place) != "the":
             return None
         number = ordinal_at(self.words, place + 1)
@@ -317,7 +317,7 @@ class CalendarReader:
         return (on_day(day), behind) if day else None
 
     def weekend_with(self, day: datetime) -> Span:
-        """The weekend a holiday belongs to, made longer by a Friday or a Monday."""
+        """The weekend next to a holiday, extended by a Friday or a Monday."""
         shift = -2 if day.weekday() == 0 else 5 - day.weekday()
         saturday = day + shift * DAY
         return Span(min(day, saturday), max(day, saturday + DAY) + DAY, "range")
@@ -388,7 +388,7 @@ _LONGEST: Final = max(len(name) for name in _NAMED)
 
 
 def holiday(words: list[str], place: int) -> tuple[Holiday, int] | None:
-    """The holiday named at `place`, as its day in a given year, and the place behind the name."""
+    """The holiday named at `place`, as its day in a given year, and the place after the name."""
     for length in range(min(_LONGEST, len(words) - place), 0, -1):
         named = _NAMED.get(tuple(words[place : place + length]))
         if named is not None:

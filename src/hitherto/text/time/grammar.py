@@ -39,8 +39,8 @@ _MOST_WORDS: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class FoundTime:
-    """A span of wall-clock time with the words it came from; `elapsed` is its distance from now on the time
-    line where the words counted hours or minutes.
+    """A span of wall-clock time with the words it came from; `elapsed` is its distance from now on the time line if the
+    words counted hours or minutes.
     """
 
     start: datetime
@@ -94,7 +94,7 @@ class _Walk:
         return found
 
     def modified(self, place: int) -> tuple[Span, int, int, bool] | None:
-        """A span at `place` with what limits it; the place behind it, its first word, whether it is a deadline."""
+        """A span at `place` with its limit; the place after it, its first word, and whether it is a deadline."""
         words = self.reader.words
         word = words[place]
         if word in {"between", "from"}:
@@ -110,7 +110,7 @@ class _Walk:
         return None if inner is None else (inner[0], inner[1], place, False)
 
     def limit(self, place: int) -> tuple[str, int]:
-        """The word that makes a limit of the date behind it, and where that date begins."""
+        """The word that turns the date after it into a limit, and where that date begins."""
         words = self.reader.words
         if words[place : place + 3] == ["no", "later", "than"]:
             return "by", place + 3
@@ -130,7 +130,7 @@ class _Walk:
         return Span(start, FAR_FUTURE, "range"), behind, place, False
 
     def pair(self, place: int, *, joints: set[str]) -> tuple[Span, int] | None:
-        """ "X to Y": from the start of one to the start of the other, as calendars are read."""
+        """ "X to Y": from the start of one to the start of the other, as calendars read it."""
         words = self.reader.words
         first = self.edge(place, partner=True)
         if first is None or first[1] >= len(words) or words[first[1]] not in joints:
@@ -153,7 +153,7 @@ class _Walk:
         return Span(start.anchor or start.start, end.anchor or end.start, "range"), second[1]
 
     def hours(self, start: Span, end: Span, behind: int) -> tuple[Span, int] | None:
-        """Two clock times; the first takes "pm" and the day of the second when it has none of its own."""
+        """Two clock times; the first inherits "pm" and the day from the second if it has none of its own."""
         if start.clock is None or end.clock is None:
             return None
         day = start.day or end.day or midnight(self.reader.now)
@@ -179,7 +179,7 @@ class _Walk:
         return None if clocked is None else self.lasting(clocked)
 
     def lasting(self, read: tuple[Span, int]) -> tuple[Span, int]:
-        """ "… for two hours" behind a moment makes a range of it."""
+        """ "… for two hours" after a moment makes a range of it."""
         span, behind = read
         length = self.reader.duration_at(behind + 1) if self.reader.at(behind) == "for" else None
         if length is None or span.grain not in {"moment", "day"}:
@@ -187,7 +187,7 @@ class _Walk:
         return Span(span.start, self.reader.shifted(span.start, length[0], 1), "range"), length[1]
 
     def timed(self, span: Span, behind: int, *, partner: bool) -> tuple[Span, int]:
-        """Narrow a day by what follows it: a part of the day, a clock time, or both."""
+        """Narrows a day by the part of day or clock time that follows, or both."""
         reader = self.reader
         if span.grain not in {"day", "part"}:
             return span, behind
@@ -221,7 +221,7 @@ class _Walk:
         return Span(FAR_PAST, at, "range"), clock[1]
 
     def clocked(self, place: int, skip: int, *, partner: bool) -> tuple[Span, int] | None:
-        """A clock time, today's unless a day follows it ("9am on Tuesday")."""
+        """A clock time, today unless a day follows it ("9am on Tuesday")."""
         reader = self.reader
         bare = partner or reader.words[place] == "at" or (place > 0 and reader.words[place - 1] in {"between", "from"})
         clock = clock_at(reader.words, skip, part=None, bare=bare)

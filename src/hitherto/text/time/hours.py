@@ -27,7 +27,7 @@ _CLOCK: Final = re.compile(r"(\d{1,2})[:.](\d{2})(?::(\d{2}))?")
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day; `half` is am, pm or not said, `sure` that it cannot be a mere number."""
+    """A time of day; `half` is am, pm or unstated; `sure` says that it cannot be a bare number."""
 
     hour: int
     minute: int = 0
@@ -36,7 +36,7 @@ class Clock:
     sure: bool = True
 
     def offset(self) -> timedelta:
-        """Hours since midnight; without am or pm, working hours are meant: 1 to 7 are in the afternoon."""
+        """Hours since midnight. Without am or pm, working hours are assumed: 1 to 7 are in the afternoon."""
         hour = self.hour
         if self.half == "pm" and hour < 12:
             hour += 12
@@ -47,13 +47,13 @@ class Clock:
         return timedelta(hours=hour, minutes=self.minute, seconds=self.second)
 
     def within(self, part: DayPart | None) -> "Clock":
-        """The same time read inside a part of the day: 7 in the evening is 19:00."""
+        """The same time within a part of the day: 7 in the evening is 19:00."""
         if self.half or part is None or self.hour > 12:
             return self
         return replace(self, half="am" if part == "morning" or (part == "night" and self.hour < 4) else "pm")
 
     def paired(self, other: "Clock") -> tuple[timedelta, timedelta]:
-        """From this time to the other; what is said of one half of the day holds for both if it can."""
+        """From this time to the other; am or pm on one applies to both if it can."""
         first = self
         if not self.half and other.half:
             first = replace(self, half=other.half)
@@ -66,7 +66,7 @@ class Clock:
 
 
 def clock_at(words: list[str], place: int, *, part: DayPart | None, bare: bool) -> tuple[Clock, int] | None:
-    """A time of day that begins at `place`; a mere number counts only when `bare` says it is introduced."""
+    """A time of day that begins at `place`; a bare number counts only if `bare` says it was introduced."""
     while place < len(words) and words[place] in {"at", "around", "about", "circa", "for", "from", "by"}:
         place += 1
     if place >= len(words):

@@ -1,8 +1,8 @@
-"""Phrases of time in other languages, retold in English, which is what the grammar reads.
+"""Time phrases in other languages, translated into English, which is what the grammar reads.
 
-What "pasado mañana a las tres de la tarde" or "来週の金曜" means is reckoned in one place; a language only says how it puts it.
-Its file lists phrases and their English, longest and most special first. What stands between two phrases is left
-out; only where nothing but small words does, they are read as one.
+The meaning of "pasado mañana a las tres de la tarde" or "来週の金曜" is worked out in one place; a language only says how it
+phrases it. Its file lists phrases and their English, longest and most specific first. Whatever stands between two phrases
+is left out; they are read as one phrase only if nothing but small words lies between them.
 """
 
 import re
@@ -22,13 +22,13 @@ _MONTHS: Final = (
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 _APART: Final = " elsewhere "
-"""Stands for what is left out: a word that the grammar reads nothing across."""
+"""Stands for what is left out: a word that the grammar does not read across."""
 _MOST_TEXT: Final = 4_000
 _SENTENCE: Final = 60
 _EVENING: Final = 6
-"""Hours are counted anew from six in the evening in Thai."""
+"""Thai counts the hours anew from six in the evening."""
 _ENDS: Final = re.compile(r"[.!?。！？\n]|\b(?:y|e|ed|et|and|und|en|и)\s*$")
-"""Behind these another time begins."""
+"""After these words, another time begins."""
 _HAN: Final = {character: number for number, character in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
 _HAN_NUMBER: Final = r"\d{1,4}|[〇零一二两三四五六七八九十]{1,3}"
 _WIDE: Final = str.maketrans("０１２３４５６７８９：", "0123456789:")
@@ -54,21 +54,21 @@ _COMMON: Final = r"""
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A text's phrases of time in English, and where each stood."""
+    """A text's time phrases in English, and where each one stood."""
 
     english: str
     places: tuple[tuple[int, int, int, int], ...]
     """Start and end in the English, start and end in the text."""
 
     def original(self, text: str, start: int, end: int) -> str:
-        """What the text says where the English has this."""
+        """The original words behind a stretch of the English."""
         first = max(bisect_right(self.places, start, key=lambda place: place[0]) - 1, 0)
         last = max(bisect_right(self.places, end - 1, key=lambda place: place[0]) - 1, first)
         return text[self.places[first][2] : self.places[last][3]]
 
 
 class _Phrasebook:
-    """How one language speaks of time."""
+    """How one language phrases times."""
 
     def __init__(self, table: Mapping[str, str], *, script: str, plain: bool) -> None:
         spaced, han = script in {"latin", "cyrillic"}, script in {"kana", "han"}
@@ -187,7 +187,7 @@ class _Phrasebook:
 
 
 def _one_time(before: str, meant: str, between: str) -> bool:
-    """Whether an hour belongs to the day that the same sentence has named: "Thursday I have an interview at two"."""
+    """Whether an hour belongs to the day that the same sentence named: "Thursday I have an interview at two"."""
     day = before.rpartition(_APART)[2]
     return (
         meant.startswith("at ") and " at " not in f" {day}" and len(between) < _SENTENCE and not _ENDS.search(between)
@@ -195,7 +195,7 @@ def _one_time(before: str, meant: str, between: str) -> bool:
 
 
 def to_english(text: str, code: str) -> Translation | None:
-    """The phrases of time of a text in one language; of one that does not tell, those of the language that finds most."""
+    """The time phrases of a text in one language; if the language is unknown, in the one that finds most."""
     text = text[:_MOST_TEXT]
     if code:
         book = _phrasebook(code, plain=_is_plain(text, code))

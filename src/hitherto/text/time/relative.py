@@ -1,4 +1,4 @@
-"""Dates seen from now: "last week", "in two months", "three days ago", "next Friday", "the end of May"."""
+"""Dates relative to now: "last week", "in two months", "three days ago", "next Friday", "the end of May"."""
 
 import calendar
 from dataclasses import replace
@@ -40,10 +40,10 @@ _THIS: Final = frozenset({"this", "current", "same", "the", "that"})
 
 
 class Reader(CalendarReader):
-    """Reads any date at places in the words of one text."""
+    """Reads any kind of date from the words of one text."""
 
     def date_at(self, place: int) -> tuple[Span, int] | None:
-        """A date or a longer span that begins at `place`, and the place behind it."""
+        """A date or a longer span that begins at `place`, and the place after it."""
         if place >= len(self.words):
             return None
         for read in (
@@ -82,7 +82,7 @@ class Reader(CalendarReader):
         return None
 
     def part_at(self, place: int, *, day: datetime) -> tuple[Span, int] | None:
-        """A part of the day behind a day: "Monday afternoon", "tomorrow in the morning"."""
+        """A part of the day after a day: "Monday afternoon", "tomorrow in the morning"."""
         behind = place
         while self.at(behind) in {"in", "the", "at", "early", "late", "later"} and behind - place < 3:
             behind += 1
@@ -213,7 +213,7 @@ class Reader(CalendarReader):
         return (span, start + 2) if span else None
 
     def _weekend_shift(self) -> int:
-        """ "The weekend" of someone who tells of the past is the one behind, unless it is not over yet."""
+        """In a story about the past, "the weekend" is the previous one, unless it is not over yet."""
         return -1 if self.tense == "past" and self.today.weekday() < 5 else 0
 
     def _period(self, unit: str, shift: int) -> Span | None:
@@ -392,7 +392,7 @@ class Reader(CalendarReader):
         return Span(monday, monday + 7 * DAY, "week"), base[1]
 
     def second(self, first: Span, place: int) -> tuple[Span, int] | None:
-        """The other end of a range that leaves out what the first end said: "Nov 18-19", "Monday to Friday"."""
+        """The other end of a range that omits what the first end said: "Nov 18-19", "Monday to Friday"."""
         number = ordinal_at(self.words, place) or self.plain_day(place)
         alone = number is not None and self.at(number[1]) not in {"am", "pm"} and self.at(number[1]) not in MONTHS
         if number and alone and first.grain == "day" and first.clock is None and number[0] > first.start.day:
@@ -408,6 +408,6 @@ class Reader(CalendarReader):
         return None
 
     def today_at(self, clock: Clock) -> datetime:
-        """A clock time without a day: today's, or tomorrow's when that is past and the text looks ahead."""
+        """A clock time without a day: today's, or tomorrow's if that has passed and the text looks ahead."""
         at = self.today + clock.offset()
         return at + DAY if self.tense == "future" and at < self.now else at

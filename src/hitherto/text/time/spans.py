@@ -1,11 +1,11 @@
-"""What time a text speaks of, in the user's own zone.
+"""The times that a text mentions, in the user's own time zone.
 
-Rules over words, because a parser that guesses reads "I may go" as a date, and because recall asks on every
-message: most hold no time word at all and leave at the first check. A time in a message is a hint that boosts,
-never a filter that hides, so a wrong "Monday" costs little and a slow one costs every turn.
+These are rules over words, because a parser that guesses reads "I may go" as a date, and because recall asks about every
+message: most contain no time word at all and leave at the first check. A time in a message is a hint that boosts, never a
+filter that hides, so a wrong "Monday" costs little and a slow one costs every turn.
 
-All reckoning is by the wall clock of the user's zone (a day is not always 24 hours) and becomes aware at the
-very end; spans counted in hours and minutes from now are reckoned on the time line.
+All arithmetic uses the wall clock of the user's zone (a day is not always 24 hours) and becomes aware at the very end;
+spans counted in hours and minutes from now are computed on the time line.
 """
 
 from dataclasses import dataclass, replace
@@ -20,12 +20,12 @@ from hitherto.text.time.phrases import to_english
 __all__ = ["TimeRange", "due", "ranges"]
 
 _SHORT: Final = 30
-"""So short a text may be in another language than it seems: it is read in the others as well."""
+"""A text this short may be in another language than it seems, so it is read in the others as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """Half-open `[start, end)`, aware; a moment has `start == end`. `text` is what was said, `kind` how exact."""
+    """Half-open `[start, end)`, aware; a moment has `start == end`. `text` is what was said, `kind` how exact it is."""
 
     start: datetime
     end: datetime
@@ -34,13 +34,13 @@ class TimeRange:
 
 
 def ranges(text: str, *, now: datetime, zone: str, tense: Tense | None = None) -> list[TimeRange]:
-    """The times a text names, in the order of the text. A bare "Monday" leans to the tense, the text's own if not given."""
+    """The times a text names, in text order. A bare "Monday" follows the tense, by default the text's own."""
     found = _found(text, now=now, zone=zone, tense=tense)
     return [_aware(one, now=now, zone=zone) for one in found]
 
 
 def due(text: str, *, now: datetime, zone: str) -> datetime | None:
-    """When something promised in the text should be back on the table: the start of the first time to come.
+    """When something promised in the text should resurface: the start of the first future time.
 
     A whole day is due in its morning (09:00 by the user's clock), a week or longer on its first morning.
     """
@@ -60,7 +60,7 @@ def due(text: str, *, now: datetime, zone: str) -> datetime | None:
 
 
 def _found(text: str, *, now: datetime, zone: str, tense: Tense | None) -> list[FoundTime]:
-    """What the grammar reads in a text, or in its phrases of time translated in English, with the text's own words."""
+    """What the grammar reads in a text, or in its time phrases translated into English, with the text's own words."""
     if now.tzinfo is None:
         raise ValueError(f"now must be aware, got {now!r}")
     local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
@@ -109,6 +109,6 @@ def _aware(found: FoundTime, *, now: datetime, zone: str) -> TimeRange:
 
 
 def _localised(wall: datetime, zone: str) -> datetime:
-    """The moment the wall clock shows; one skipped by the change to summer time moves on by the gap."""
+    """The moment the wall clock shows; a time skipped by the change to summer time moves forward by the gap."""
     there = ZoneInfo(zone)
     return wall.replace(tzinfo=there).astimezone(UTC).astimezone(there)
