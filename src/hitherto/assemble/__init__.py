@@ -1,1 +1,1 @@
-"""From a recipe and what was gathered for it to a context."""
+"""Turns a recipe and the material gathered for it into a context."""

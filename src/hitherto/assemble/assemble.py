@@ -1,8 +1,8 @@
 """A recipe and its material become a context. Pure: the same arguments give the same bytes.
 
-Every section names its candidates; what is the same is shown once; the budget decides who gets in; the result
-is laid out and counted as it will be sent. A count over the total goes back to the budget with less room, so
-what leaves here fits.
+Every section names its candidates; what says the same is shown once; the budget decides who gets in; the result is laid out
+and counted as it will be sent. If the count exceeds the total, the budget is shared out again with less room, so what
+leaves here fits.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,12 +20,12 @@ from hitherto.tokens import Tokenizer
 
 _LEAST_QUOTED: Final = 1
 _ROUNDS: Final = 3
-"""How often the duplicates of something that found no room are looked at again."""
+"""How often the duplicates of something that did not fit are reconsidered."""
 
 
 def assemble(recipe: Recipe, material: Material, tokenizer: Tokenizer) -> Assembled:
-    """The context, or ImpossibleBudget when persona, message, reserve and wrapping alone exceed the total. The quoted reply
-    gives way to the minimum of turns, if nothing else can."""
+    """The context, or ImpossibleBudget if persona, message, reserve and wrapping alone exceed the total. The quoted reply
+    gives way to the minimum of turns if nothing else can."""
     try:
         return _fitted(recipe, material, tokenizer, quoted=None)
     except ImpossibleBudget:
@@ -47,7 +47,7 @@ def _fitted(recipe: Recipe, material: Material, tokenizer: Tokenizer, *, quoted:
 
 
 def _laid(desk: Desk, most: int) -> tuple[Table, int]:
-    """Everything that wants in, and the room for what can be left out."""
+    """Everything that wants in, and the room for what may be left out."""
     wanted, total = table(desk), desk.recipe.total
     if wanted.fixed > most:
         raise ImpossibleBudget(
@@ -58,7 +58,7 @@ def _laid(desk: Desk, most: int) -> tuple[Table, int]:
 
 
 def _choice(wanted: Table, room: int) -> Choice:
-    """Who gets in. When what others repeat finds no room itself, one of the others may take its place."""
+    """Decides what gets in. If something that others repeat does not fit, one of the others may take its place."""
     recipe, without = wanted.desk.recipe, set[int]()
     total = recipe.total
     ample = room - (total.cap - total.target) if total.fill == "target" else None
@@ -71,7 +71,7 @@ def _choice(wanted: Table, room: int) -> Choice:
         if not absent or last == 1:
             return Choice(shared, twins, surplus)
         without |= absent
-    raise AssertionError("the loop returns in its last round")
+    raise AssertionError("the loop returns in its last iteration")
 
 
 def _shown(wanted: Table, shared: Share, number: int) -> bool:
@@ -80,7 +80,7 @@ def _shown(wanted: Table, shared: Share, number: int) -> bool:
 
 
 def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
-    """What repeats what is more precious, by number."""
+    """The numbers of entries that repeat something more precious."""
     worth = wanted.desk.recipe.precious
     numbered = [pair for pair in enumerate(wanted.candidates) if not pair[1].reason and pair[0] not in without]
     numbered.sort(key=lambda pair: (worth[pair[1].section], pair[1].kind != "turn" and pair[1].key.startswith("turn:")))
@@ -99,7 +99,7 @@ def _twins(wanted: Table, without: set[int]) -> dict[int, int]:
 
 
 def _in_the_window(wanted: Table, numbered: Sequence[tuple[int, Candidate]], turns: Sequence[Claim]) -> dict[int, int]:
-    """Which earlier exchanges and quotes show a turn that the history shows: there it stands where it was said."""
+    """Which earlier exchanges and quotes show a turn that the history shows anyway, in its own place."""
     if wanted.desk.recipe.long_term.form != "exchanges":
         return {}
     held = {turn.key: turn.number for turn in turns}
@@ -107,7 +107,7 @@ def _in_the_window(wanted: Table, numbered: Sequence[tuple[int, Candidate]], tur
 
 
 def _surplus(wanted: Table, without: Collection[int]) -> dict[int, str]:
-    """What follows as many better ones of its kind as are shown; what could never fit does not count."""
+    """What exceeds the number of its kind that are shown; what could never fit does not count."""
     recipe = wanted.desk.recipe
     taken: dict[str, int] = {}
     surplus: dict[int, str] = {}

@@ -1,9 +1,8 @@
-"""Who gets how many tokens.
+"""Shares out the tokens.
 
-Sections are filled from the most precious to the least: first what the minimum of turns needs, then every
-group to its target, then every group to its cap, always within the room that the total leaves. What is
-trimmed first is filled last, so running out of room *is* trimming in the recipe's order, and a final check
-that fails only has to come back with less room.
+Sections are filled from the most precious to the least: first what the minimum of turns needs, then every group to its
+target, then every group to its cap, always within the room that the total leaves. What is trimmed first is filled last, so
+running out of room *is* trimming in the recipe's order, and a failed final check only has to repeat this with less room.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,24 +15,24 @@ from hitherto.recipes.recipe import Recipe
 from hitherto.recipes.titles import SectionId
 
 LEAST_PART = 24
-"""A divisible entry is not cut to fewer tokens than this: better to leave it out."""
+"""A divisible entry is not cut below this many tokens: it is better left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A section's candidates, best first, each by its number, and what the section costs besides them."""
+    """A section's candidates by number, best first, and the section's own cost."""
 
     section: SectionId
     entries: Sequence[tuple[int, Candidate]]
     wrap: int
-    """Tokens of the markers, paid with the first entry."""
+    """Tokens of the markers, charged with the first entry."""
     headings: Mapping[str, int]
-    """Tokens of each heading, paid with the first entry under it."""
+    """Tokens of each heading, charged with the first entry under it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What was given: candidates by number with the tokens they may use, the turns, and each group's use."""
+    """The outcome: candidates by number with the tokens they may use, the turns, and each group's use."""
 
     given: dict[int, int]
     plan: Plan
@@ -51,7 +50,7 @@ class _Purse:
     paid: set[tuple[SectionId, str]] = field(default_factory=set[tuple[SectionId, str]])
 
     def fill(self, shelf: Shelf, limit: int) -> bool:
-        """Gives to a section's entries in their order; whether the total, not the limit, kept one short."""
+        """Spends tokens on a section's entries in order; returns whether the total, not the limit, cut one short."""
         group = self.recipe.group_of[shelf.section]
         starved = False
         for number, candidate in shelf.entries:
@@ -74,7 +73,7 @@ class _Purse:
         return starved
 
     def exchange(self, group: str, plan: Plan, larger: Plan) -> Plan:
-        """Trades a plan of the turns for a larger one, if there is one and it can be paid."""
+        """Trades a plan of the turns for a larger one, if there is one and it fits."""
         more = larger.tokens - plan.tokens
         if not 0 < more <= self.room:
             return plan
@@ -100,10 +99,10 @@ def share(
     spent: Mapping[str, int],
     ample: int | None = None,
 ) -> Share:
-    """Fills the sections within `room`, beyond their targets only within `ample`.
+    """Fills the sections within `room`, and beyond their targets only within `ample`.
 
-    `outside` is what message and wrapping take, it comes out of the history's budget; `spent` is what groups
-    have used already.
+    `outside` is what the message and wrapping take, which comes out of the history's budget; `spent` is what groups have
+    already used.
     """
     plan = past.plan(0)
     if plan.tokens > room:

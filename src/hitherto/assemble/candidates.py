@@ -1,8 +1,7 @@
-"""A candidate: one entry that a section would like to show, as it would stand there, with what it costs and
-why it is here.
+"""A candidate: an entry that a section would like to show, in its final form, with its cost and the reason it is here.
 
-One fact, once: the same memory, or nearly the same words, is shown only in the most precious place that holds it. Nearly the
-same means the same content words in the same order, whatever articles, capitals or plurals they carry. It is deliberately
+One fact, once: the same memory, or nearly the same words, is shown only in the most precious place that has it. Nearly the
+same means the same content words in the same order, whatever articles, capitals or plurals they carry. This is deliberately
 narrow: "likes tea" and "does not like tea", or "at 3" and "at 5", are different facts.
 """
 
@@ -26,12 +25,12 @@ from hitherto.types import Recalled, Record, StoredTurn
 
 NOTHING: Final[Mapping[str, float]] = {}
 _LONGEST: Final = 20_000
-"""Characters of an entry that are looked at; no cap of any recipe has room for more."""
+"""Characters of an entry that are considered; no recipe's cap has room for more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """At most so many of a kind are shown."""
+    """At most this many of a kind are shown."""
 
     name: str
     most: int
@@ -40,8 +39,8 @@ class Quota:
 class Candidate(NamedTuple):
     """`text` is the entry as it would stand in the block; `tokens` counts it with its line feed.
 
-    `said` is the bare content, by which near duplicates are found; `key` names the memory or turn it shows,
-    if it is one. Entries with the same `card` share a line. `reason`, when set, keeps it out from the start.
+    `said` is the bare content, by which near duplicates are found; `key` names the memory or turn it shows, if it is one.
+    Entries with the same `card` share a line. `reason`, if set, keeps it out from the start.
     """
 
     section: SectionId
@@ -58,16 +57,16 @@ class Candidate(NamedTuple):
     sources: tuple[str, ...] = ()
     reason: str = ""
     divisible: bool = False
-    """Whether a part of it is better than nothing."""
+    """Whether showing part of it is better than leaving it out."""
     quota: Quota | None = None
     when: int = 0
-    """When the first turn that it shows was said, for entries that stand in time order."""
+    """When the first turn that it shows was said, for entries shown in time order."""
 
 
 class Desk:
-    """What the sections work with, and the few ways in which they make candidates.
+    """What the sections work with, and their ways of making candidates.
 
-    Turns bring the tokens that were counted when they were written; `recount` looks at their text instead. `quoted` is the
+    Turns bring the tokens that were counted when they were written; `recount` counts their text instead. `quoted` is the
     most that the text of a quoted reply may take.
     """
 
@@ -90,12 +89,12 @@ class Desk:
         self._labels: dict[str, str] = {}
         chat = recipe.history.delivery == "messages" and recipe.long_term.form == "exchanges"
         self.several = chat and len({turn.speaker for turn in material.window if turn.role == "user"}) > 1
-        """Whether several people talk in the chat messages, so that each begins with a name."""
+        """Whether several people talk in the chat messages, so that each message begins with a name."""
         self._days: dict[int, str] = {}
-        """By the quarter of an hour: no zone's day begins within one."""
+        """Keyed by quarter of an hour: no zone's day begins within one."""
 
     def given(self, section: SectionId, kind: str, name: str, text: str) -> list[Candidate]:
-        """Text of the application, as it is."""
+        """The application's text, unchanged."""
         if not text.strip():
             return []
         tokens = self.tokenizer.count(text + "\n\n")
@@ -116,13 +115,11 @@ class Desk:
         divisible: bool = False,
         quota: Quota | None = None,
     ) -> Candidate:
-        """Stored text as one entry. `alone` when it shows all that its source says, so that it counts as that
-        memory.
-        """
+        """Stored text as one entry. `alone` if it shows everything that its source says, so that it counts as that memory."""
         text = bounded(text, _LONGEST)
-        shown = prefix + indented(safe(text) if found else self.clean(text))  # recall masked what it found
+        shown = prefix + indented(safe(text) if found else self.clean(text))  # recall has masked what it found
         kind = "turn" if isinstance(source, StoredTurn) else source.noun
-        # In order, not by name, which takes three times as long: dozens are made for each context.
+        # Positional arguments, because keywords take three times as long and dozens of entries are made for each context.
         return Candidate(
             section,
             "card" if card else kind,
@@ -142,13 +139,13 @@ class Desk:
         )
 
     def line(self, section: SectionId, kind: str, name: str, shown: str, *, divisible: bool = False) -> Candidate:
-        """A text that is safe already and stands for no record."""
+        """A text that is already safe and represents no record."""
         tokens = self.tokenizer.count(shown + "\n")
         return Candidate(section=section, kind=kind, id=name, text=shown, tokens=tokens, divisible=divisible)
 
     def clean(self, text: str, *, session: str | None = None) -> str:
-        """Stored text as it may stand in a prompt: no marker, nothing hidden, and no secret but in the session in which the
-        recipe lets it be told again."""
+        """Stored text in the form that is safe in a prompt: no marker, nothing hidden, and no secret except in the session
+        in which the recipe allows it to be repeated."""
         return safe(self.masked(text, session=session))
 
     def masked(self, text: str, *, session: str | None = None) -> str:
@@ -156,7 +153,7 @@ class Desk:
         return text if told else masked(text)
 
     def speaker(self, turn: StoredTurn) -> str:
-        """Who said it, as a label that cannot span lines. Where turns stand as exchanges, everybody has a name."""
+        """The speaker, as a label that cannot span lines. In exchanges, everybody has a name."""
         by_name = self.recipe.long_term.form == "exchanges"
         if turn.role == "assistant":
             name = (turn.speaker if by_name else None) or self.material.persona.name or "Assistant"
@@ -172,16 +169,16 @@ class Desk:
         return known
 
     def day(self, source: Record | StoredTurn) -> str:
-        """A day with its year: as the user's locale writes it, or else as ISO 8601 does."""
+        """A day with its year, as the user's locale writes it, or in ISO 8601."""
         then, locale = self.here(source), self.material.profile.locale
         return written_day(then, locale, year=True) if locale else then.date().isoformat()
 
     def here(self, source: Record | StoredTurn) -> datetime:
-        """When it was by the user's clock."""
+        """The time on the user's clock."""
         return local(source.at, self.material.profile.zone)
 
     def weekday(self, source: Record | StoredTurn) -> str:
-        """A day as people write it where the user is from, such as `Tue 3 Mar`, with the year where it is another one."""
+        """A day as people in the user's region write it, such as `Tue 3 Mar`, with the year if it is not the current one."""
         quarter = int(source.at.timestamp()) // 900
         known = self._days.get(quarter)
         if known is not None:
@@ -192,7 +189,7 @@ class Desk:
         return found
 
     def time(self, source: Record | StoredTurn) -> str:
-        """An hour and minute as people write them where the user is from."""
+        """A time as people in the user's region write it."""
         return written_clock(self.here(source), self.material.profile.locale)
 
     def age(self, source: Record) -> timedelta:
@@ -202,17 +199,17 @@ class Desk:
 _SIGN: Final = re.compile(r"[\W_]+")
 _ASCII_SIGNS: Final = bytes(code if chr(code).isalnum() else 32 for code in range(256))
 _EMPTY_WORDS: Final = frozenset(b"i my me user the a an am are ha have that".split())
-"""Words that say nothing about what is the same, each without a final s."""
+"""Words that do not matter for sameness, each without a final s."""
 _LONGEST_FACT: Final = 400
-"""Characters beyond which a text is only itself; facts are shorter."""
+"""Longer texts are never duplicates of another; facts are shorter."""
 _ENDING: Final = 32
 
 Print = bytes
-"""Words with a space between them: thousands are remembered, so each is one piece of memory."""
+"""Space-separated words: thousands are remembered, so each fingerprint is one string."""
 
 
 def fingerprint(text: str) -> Print:
-    """What two near duplicates share; empty when there is nothing to go by."""
+    """What two near duplicates share; empty if there is too little to compare."""
     return _fingerprint(text) if len(text) <= _LONGEST_FACT else b""
 
 
@@ -235,9 +232,9 @@ class Claim(NamedTuple):
 
 
 def duplicates(claims: Sequence[Claim], *, turns: Sequence[Claim], before: int) -> dict[int, int]:
-    """Which claim repeats which other, in order of worth; the window's turns stand before claim `before`.
+    """Which claim repeats which other, in order of worth; the window's turns come before claim `before`.
 
-    A turn is never left out for being said before, so turns only take from the claims that follow them.
+    A turn is never left out because it was said before, so turns only displace the claims that follow them.
     """
     keys: dict[str, int] = {}
     prints: dict[Print, int] = {}
@@ -265,7 +262,7 @@ def _hold_turns(
     keys: dict[str, int],
     prints: dict[Print, int],
 ) -> None:
-    """Most turns end in a word that no later claim ends in, so few have to be read whole."""
+    """Most turns end in a word that no later claim ends in, so few have to be read in full."""
     endings = {words.rpartition(b" ")[2] for words in after if words}
     for turn in turns:
         keys.setdefault(turn.key, turn.number)

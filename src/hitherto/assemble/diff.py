@@ -1,9 +1,9 @@
-"""What differs between two contexts: items that came, went or changed, tokens, and what stayed in front.
+"""What differs between two contexts: items that came, went or changed, tokens, and how much of the beginning stayed.
 
-How much a provider's cache finds unchanged since the prompt before in the same conversation is kept in memory, for a fixed
-number of conversations: it is a report about the prompts that were sent, not a part of anyone's memory, and no context
-depends on it. Where several processes answer in turn, the last prompt may have been another's: they exchange marks of its
-lines and messages, hashes without a text, and what is the same is counted in whole lines.
+How much of a prompt a provider's cache finds unchanged since the previous one is kept in memory, for a fixed number of
+conversations: it is a report about prompts that were sent, not part of anyone's memory, and no context depends on it. If
+several processes answer in turn, the previous prompt may have been another's: they exchange hashes of its lines and
+messages, never text, and equality is counted in whole lines.
 """
 
 from collections import OrderedDict
@@ -28,7 +28,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """From context `a` to context `b`. `sections` are token differences, only of sections that differ."""
+    """From context `a` to context `b`. `sections` are token differences, for sections that differ."""
 
     added: tuple[Item, ...]
     removed: tuple[Item, ...]
@@ -40,7 +40,7 @@ class Difference:
 
 
 def diff(a: Context, b: Context) -> Difference:
-    """What one would have to do to the first context to get the second."""
+    """How to get from the first context to the second."""
     before, after = _shown(a), _shown(b)
     sections = _by_section(b)
     for section, tokens in _by_section(a).items():
@@ -61,7 +61,7 @@ def diff(a: Context, b: Context) -> Difference:
 
 
 def kept_tokens(before: Context, after: Context, tokenizer: Tokenizer) -> int:
-    """Tokens at the beginning of a prompt that a provider's cache finds unchanged since the one before."""
+    """Tokens at the beginning of a prompt that a provider's cache finds unchanged since the previous one."""
     if before.system != after.system:
         return MESSAGE + tokenizer.count(after.system[: common(before.system, after.system)])
     kept = MESSAGE + tokenizer.count(after.system)
@@ -73,7 +73,7 @@ def kept_tokens(before: Context, after: Context, tokenizer: Tokenizer) -> int:
 
 
 def _shown(context: Context) -> dict[tuple[str, str, int], Item]:
-    """Included items by kind and id; a source that gives several lines is told apart by counting."""
+    """Included items by kind and id; several lines of one source are numbered."""
     seen: dict[tuple[str, str], int] = {}
     found: dict[tuple[str, str, int], Item] = {}
     for item in context.items:
@@ -92,7 +92,7 @@ def _by_section(context: Context) -> dict[str, int]:
 
 
 def common(a: str, b: str) -> int:
-    """Characters that two texts begin with alike."""
+    """The length of the common prefix of two texts."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2
@@ -104,7 +104,7 @@ def common(a: str, b: str) -> int:
 
 
 CONVERSATIONS: Final = 1_000
-"""How many are compared at a time; the one that was silent longest is let go."""
+"""How many conversations are compared; the one that was silent longest is dropped."""
 MARK: Final = 8
 """Bytes of a mark."""
 
@@ -116,9 +116,9 @@ Conversation = tuple[str, str, str | None, str | None, str]
 class _Sent:
     system: str
     messages: tuple[int, ...]
-    """A hash of each: no more of them is kept."""
+    """A hash of each; nothing else of them is kept."""
     told: bytes = b""
-    """The marks that other processes were given of it."""
+    """The marks that other processes hold of it."""
 
 
 class Prefixes:
@@ -131,8 +131,7 @@ class Prefixes:
         self._sent: OrderedDict[Conversation, _Sent] = OrderedDict()
 
     async def kept(self, conversation: Conversation, made: Assembled, tokenizer: Tokenizer) -> int | None:
-        """Tokens that are the same as last time, from the beginning on. From now on this is the
-        last time."""
+        """Leading tokens that are the same as in the previous prompt; remembers this one as the new previous."""
         before = self._sent.pop(conversation, None)
         told = marks(made) if self._beside.shares else b""
         after = self._sent[conversation] = _Sent(made.system, tuple(map(_hashed, made.messages)), told)
@@ -155,13 +154,13 @@ def _same(before: _Sent, after: _Sent, made: Assembled, tokenizer: Tokenizer) ->
 
 
 def marks(made: Assembled) -> bytes:
-    """One mark for each line and each message, the number of lines before them."""
+    """One mark for each line and each message, preceded by the number of lines."""
     lines = [_hash(line.encode("utf-8", "surrogatepass")) for line in _lines(made.system)]
     return len(lines).to_bytes(4, "big") + b"".join((*lines, *map(_digest, made.messages)))
 
 
 def read_marks(body: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-    """The marks of lines and of messages; whatever else is there counts as nothing in common."""
+    """The marks of lines and of messages; anything unreadable has nothing in common."""
     count = int.from_bytes(body[:4], "big")
     found = tuple(body[start : start + MARK] for start in range(4, len(body), MARK))
     return found[:count], found[count:]
@@ -182,7 +181,7 @@ def _same_lines(system: str, before: tuple[bytes, ...]) -> str:
 
 
 def _same_messages(before: Sequence[object], after: Sequence[object], made: Assembled) -> int:
-    """Tokens of the messages that are the same, from the first on."""
+    """Tokens of the leading messages that are the same."""
     same = 0
     for old, new, cost in zip(before, after, made.costs, strict=False):
         if old != new:
@@ -192,7 +191,7 @@ def _same_messages(before: Sequence[object], after: Sequence[object], made: Asse
 
 
 def _hashed(message: dict[str, Json]) -> int:
-    """Python's own hash, for this process alone. A message without tools is a role and a text."""
+    """Python's own hash, valid in this process only. A message without tools is a role and a text."""
     return hash((message["role"], message["content"]) if len(message) == 2 else repr(message))
 
 

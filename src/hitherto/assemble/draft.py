@@ -28,11 +28,11 @@ from hitherto.tokens import MESSAGE, REQUEST, Tokenizer
 from hitherto.types import Json
 
 HEADING_ORDER: Final = (USER_FACTS, EPISODES)
-"""Headings that stand in this order, whatever their entries rank; others follow as they come."""
+"""Headings that come in this order, whatever their entries rank; others follow as they appear."""
 
 
 class Entry(NamedTuple):
-    """A candidate that is shown: its number and its text as it is shown, perhaps shortened."""
+    """A candidate that is shown: its number, and its text in the form shown, perhaps shortened."""
 
     number: int
     text: str
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands before and after a section's entries, and its tokens."""
+    """What surrounds a section's entries, and its tokens."""
 
     opening: str
     closing: str
@@ -72,7 +72,7 @@ def _frame(heading: Heading, title: str | None, lead: str | None, persona: str, 
 
 
 def pieces(entries: Sequence[Entry], around: Frame) -> Iterator[Piece]:
-    """One section with these entries, none for a section that has nothing to show."""
+    """One section with these entries; empty for a section that has nothing to show."""
     if not entries:
         return
     if around.trusted:
@@ -96,8 +96,8 @@ def _place(entries: Sequence[Entry]) -> "_Place":
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Sorts by heading: known ones in their own order, others as they first appear, entries without one first
-    of all, and last what stands in the order of time.
+    """Sorts by heading: known ones in their own order, others as they first appear, entries without one first, and entries
+    in time order last.
     """
 
     first: Mapping[str, int]
@@ -118,7 +118,7 @@ def _lines(entries: Iterator[Entry]) -> Iterator[Piece]:
     for card, facts in groupby(entries, key=lambda shown: shown.card):
         for place, shown in enumerate(facts):
             if card:
-                # The reference names someone, so it is the first fact's and is forgotten with it.
+                # The reference names someone, so it belongs to the first fact and is forgotten with it.
                 yield Piece(card, shown.number) if place == 0 else Piece("; ")
             yield Piece(shown.text, shown.number)
             if not card:
@@ -129,9 +129,7 @@ def _lines(entries: Iterator[Entry]) -> Iterator[Piece]:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What wants in, numbered: first the candidates, then the turns of the window, the message, the quoted
-    reply.
-    """
+    """What wants in, numbered: candidates first, then the turns of the window, the message, the quoted reply."""
 
     desk: Desk
     candidates: tuple[Candidate, ...]
@@ -141,11 +139,11 @@ class Table:
     message_tokens: int
     frames: Mapping[SectionId, Frame]
     spent: Mapping[str, int]
-    """What each group's untrimmed sections take."""
+    """What the untrimmed sections of each group take."""
     outside: int
     """Tokens of the message and the wrapping, which come out of the history's budget."""
     fixed: int
-    """Tokens of all that no budget may take away."""
+    """Tokens of everything that no budget may remove."""
 
     def turn_number(self, place: int) -> int:
         return len(self.candidates) + place
@@ -168,7 +166,7 @@ class Table:
 
 
 def table(desk: Desk) -> Table:
-    """Gathers what the recipe names from the material."""
+    """Collects what the recipe names from the material."""
     recipe, material, count = desk.recipe, desk.material, desk.tokenizer.count
     persona = name_in_title(material.persona.name)
     around = frames(recipe, persona, desk.tokenizer)
@@ -211,7 +209,7 @@ def table(desk: Desk) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Who gets in, which number repeats which, and who is one too many of its kind."""
+    """What gets in, which number repeats which, and which exceed the number of their kind."""
 
     shared: Share
     twins: Mapping[int, int]
@@ -220,8 +218,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The context as it will be sent. `carriers` are the numbers of what each chat message before the last
-    ones shows.
+    """The context as it will be sent. `carriers` are the numbers of the items that each chat message before the last ones
+    shows.
     """
 
     texts: Mapping[int, str]
@@ -304,7 +302,7 @@ def drafted(wanted: Table, choice: Choice) -> Draft:
 
 
 def _joined(sections: Iterable[tuple[Piece, ...]]) -> tuple[Piece, ...]:
-    """The pieces of sections one after another, without the line feeds that would end the text."""
+    """Joins the pieces of sections, without the line feeds that would end the text."""
     written = [piece for made in sections for piece in made]
     while written and written[-1].item is None and written[-1].text.isspace():
         written.pop()

@@ -1,9 +1,8 @@
 """Turns as exchanges: a turn together with the tool calls it made and what the tools answered.
 
-A call without its return, or a return without its call, makes providers refuse the whole request. So the two
-are joined here, once, wherever they were recorded (in one turn or in several), and from then on an exchange
-is shown or left out whole. A call that was never answered and an answer that nobody asked for are left out.
-Reasoning of finished turns is not shown.
+A call without its return, or a return without its call, makes providers refuse the whole request. So the two are joined
+here, once, wherever they were recorded (in one turn or in several), and from then on an exchange is shown or left out as a
+whole. Unanswered calls and answers without a call are left out. The reasoning of finished turns is not shown.
 """
 
 from collections.abc import Sequence
@@ -17,16 +16,14 @@ from hitherto.tokens import CALL, MESSAGE, Tokenizer
 from hitherto.types import Json, Media, StoredTurn, ToolCall, ToolReturn
 
 SHORT_ARGS: Final = '{"shortened":true}'
-"""What stands for arguments that are too long; providers want JSON here."""
+"""Replaces arguments that are too long; providers want JSON here."""
 LONGEST: Final = 200_000
-"""Characters of a turn that are looked at before it is shortened."""
+"""Characters of a turn that are considered before it is shortened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A tool call and its answer, fit for a prompt. `fixed` are the tokens of all but the arguments and the
-    output.
-    """
+    """A tool call and its answer, ready for a prompt. `fixed` counts all tokens but those of the arguments and the output."""
 
     id: str
     name: str
@@ -38,7 +35,7 @@ class Use:
 
 
 class Exchange(NamedTuple):
-    """A user's or the persona's turn, fit for a prompt, with the tools it used."""
+    """A turn of the user or the persona, ready for a prompt, with the tools it used."""
 
     turn: StoredTurn
     label: str
@@ -57,7 +54,7 @@ class Exchange(NamedTuple):
         return self.cost(text=self.tokens)
 
     def cost(self, *, text: int, tool: int | None = None) -> int:
-        """Tokens at most with the text, and each tool's arguments and output, within these limits; tool 0
+        """The most tokens it can take with the text, and each tool's arguments and output, within these limits; tool 0
         leaves tools out.
         """
         if not self.uses or tool == 0:
@@ -80,7 +77,7 @@ class Leftover:
 
 
 def exchanges(turns: Sequence[StoredTurn], desk: Desk) -> tuple[list[Exchange], list[Leftover]]:
-    """Turns in their order as exchanges, and what cannot be shown."""
+    """Turns in order as exchanges, and those that cannot be shown."""
     answers, homes = _paired(turns)
     shown: list[Exchange] = []
     left: list[Leftover] = []
@@ -103,7 +100,7 @@ _Answers = dict[tuple[int, int], tuple[int, ToolReturn]]
 
 
 def _paired(turns: Sequence[StoredTurn]) -> tuple[_Answers, set[int]]:
-    """Which return answers which call, both by their place; ids may repeat, the latest open call is meant."""
+    """Which return answers which call, both by position; ids may repeat, and the latest open call is meant."""
     answers: _Answers = {}
     homes: set[int] = set()
     waiting: dict[str, list[tuple[int, int]]] = {}
@@ -153,7 +150,7 @@ def _use(call: ToolCall, answer: ToolReturn, tokenizer: Tokenizer) -> Use:
 
 
 def shortened(exchange: Exchange, *, text: int, tool: int | None, tokenizer: Tokenizer) -> Exchange:
-    """The exchange within these limits, tools left out with limit 0."""
+    """The exchange within these limits; tools are left out with limit 0."""
     said, tokens = exchange.text, exchange.tokens
     if tokens > text:
         said = shorten(said, text, tokenizer)
@@ -176,7 +173,7 @@ def _short_use(use: Use, limit: int, tokenizer: Tokenizer) -> Use:
 
 
 def without_secrets(exchange: Exchange, desk: Desk) -> Exchange:
-    """The exchange as it may be shown. Looked for in what is shown only: in long texts that takes milliseconds."""
+    """The exchange in the form that may be shown. Only what is shown is searched, because long texts take milliseconds."""
     session = exchange.turn.session
     text = desk.masked(exchange.text, session=session)
     uses = tuple(_use_without_secrets(use, desk, session=session) for use in exchange.uses)
@@ -214,9 +211,7 @@ def messages(exchange: Exchange) -> list[dict[str, Json]]:
 
 
 def transcript(exchange: Exchange) -> str:
-    """The exchange as a line of a transcript; a text of several lines is indented, so that nobody can speak
-    for another.
-    """
+    """The exchange as a line of a transcript; a text of several lines is indented, so that nobody can speak for another."""
     used = [f"(used {use.name}: {indented(use.output)})" for use in exchange.uses]
     return indented(f"{exchange.label}: " + "\n".join([*used, exchange.text]))
 

@@ -1,10 +1,10 @@
-"""Gathering: everything a recipe may want for one message, read from the user's store in two or three short batches.
+"""Reads everything a recipe may want for one message from the user's store, in two or three short batches.
 
-The first batch tells who answers, the state of things and the window, and what recall can ask before it knows them; recall
-then ranks with the message in the light of its anchor and fetches the texts of what it found, beside what some recipes want
-from further back; a last batch fetches the cards of who was found.
-All of them are bounded by the head that the first one saw, so they answer from one state of the log. Trouble in the store
-never fails a conversation: what could not be read is left out and named.
+The first batch tells who answers, the state of things and the window, and asks whatever recall can ask before it knows
+them. Recall then ranks with the message in the light of its anchor, and fetches the texts of its results together with what
+some recipes want from further back. A last batch fetches the cards of the entities found. All batches are bounded by the
+head that the first one saw, so they answer from one state of the log. Trouble in the store never fails a conversation: what
+could not be read is left out and named.
 """
 
 import asyncio
@@ -64,17 +64,17 @@ from hitherto.types import (
 _VERDICTS = Verdicts()
 
 LOOPS = 200
-"""How many open loops are looked at; a user with more has the oldest left out."""
+"""How many open loops are considered; a user with more has the oldest left out."""
 SESSIONS = 12
 CARDS = 8
-"""Of how many entities cards are looked for, best found first."""
+"""For how many entities cards are looked up, best found first."""
 CARD_FACTS = 100
 RESTING = 12
-"""Of how many of its newest turns it is looked up in which lane a record was said."""
+"""For how many newest turns the lane of a record is looked up."""
 _ROOM = 5
-"""Characters of a token, about: what is found behind so many has no room in any case."""
+"""Characters per token, roughly: what is found beyond that many has no room in any case."""
 GREETING = 2
-"""A first message of so few stems says nothing yet of what it is about."""
+"""A first message with this few stems does not yet say what it is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ class _Plan:
 
 
 async def gather(store: UserStore, request: Request, recall: UserRecall) -> Material:
-    """The material for one context; without a working store, what the call itself brings."""
+    """The material for one context; without a working store, whatever the call itself brings."""
     seen = await _seen(store, request, recall)
     if isinstance(seen, _Unreadable):
         return _bare(request, await _who_alone(store, request), seen)
@@ -146,7 +146,7 @@ async def gather(store: UserStore, request: Request, recall: UserRecall) -> Mate
 
 @dataclass(frozen=True, slots=True)
 class _Unreadable:
-    """The store's error, and the message if it was still read."""
+    """The store's error, and the message if it could still be read."""
 
     error: StoreError
     message: StoredTurn | None = None
@@ -170,7 +170,7 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The material but for what is asked next: what lies beyond the window, the question to recall, and the entities that
+    """The material except what is asked next: what lies beyond the window, the question to recall, and the entities that
     the message names."""
 
     material: Material
@@ -183,15 +183,15 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class _Brought:
-    """What recall and the entities bring, and what went wrong with it, if anything did."""
+    """What recall and the entities contribute, and what went wrong, if anything."""
 
     recalled: tuple[Recalled, ...] = ()
     cards: tuple[Card, ...] = ()
     problem: str = ""
     read: Answers | None = None
-    """What else was read with it."""
+    """What else was read in the same batch."""
     apart: Apart | None = None
-    """What stays out because it belongs to another lane; None where no other lane is closed to this one."""
+    """What stays out because it belongs to another lane; None if no other lane is closed to this one."""
 
 
 async def _seen(store: UserStore, request: Request, recall: UserRecall) -> _Seen | _Unreadable:
@@ -223,7 +223,7 @@ def _who(request: Request, asking: tuple[TenantDocuments, ...], answers: Answers
 
 
 async def _who_alone(store: UserStore, request: Request) -> Resolved:
-    """The persona where the user's memory cannot be read; the catalog may lie elsewhere."""
+    """The persona if the user's memory cannot be read; the catalog may be stored elsewhere."""
     asking = personas.asking(request.persona)
     try:
         return _who(request, asking, await store.read(*asking) if asking else Answers({}))
@@ -273,7 +273,7 @@ async def _brought(store: UserStore, request: Request, seen: _Seen, state: _Stat
 
 
 async def _apart(store: UserStore, request: Request, state: _State, brought: Brought, facts: "_Facts") -> Apart | None:
-    """Where what is known was said, if the user talks in lanes that are closed to this one or to several personas."""
+    """Where each known thing was said, if the user talks in lanes that are closed to this one, or to several personas."""
     persona, home = request.persona, request.lane
     alone = set(brought.personas) <= {persona} and all(sessions.shows(home, lane) for lane in brought.lanes)
     if state.ask.home is ANY or alone:
@@ -292,7 +292,7 @@ def _kept_apart(hit: Recalled, apart: Apart) -> Recalled:
 
 
 def _told(request: Request, state: _State, apart: Apart) -> dict[str, Any]:
-    """The last session and today as this lane may read them, by the names of the material's fields."""
+    """The last session and today in the form that this lane may read, by the material's field names."""
     zone, now = state.material.profile.zone, request.now
     days = apart.told(state.days)
     past = apart.told(state.past)
@@ -335,7 +335,7 @@ def _plan(request: Request, *, before: int | None = None) -> _Plan:
 
 @lru_cache(maxsize=256)
 def _planned(persona: str | None, lane: str | None, window: int, *, before: int | None, known: int | None) -> _Plan:
-    """Contexts of one conversation ask the same, again and again."""
+    """Contexts of one conversation ask the same again and again."""
     return _Plan(
         head=Head(),
         profile=RecordsById(ids=(keys.PROFILE,), known=known),
@@ -442,7 +442,8 @@ async def _state(store: UserStore, request: Request, seen: _Seen) -> _State:
 async def _lasting(
     store: UserStore, request: Request, plan: _Plan, answers: Answers, window: Sequence[StoredTurn]
 ) -> tuple[_Plan, Answers]:
-    """Where what lasts is read from: as it is now, or for a recipe that goes in steps as it was when the step began."""
+    """Where lasting content is read from: its current state or, for a recipe that moves in steps, its state when the step
+    began."""
     step = request.recipe.history.step
     if not step or not window:
         return plan, answers
@@ -451,20 +452,20 @@ async def _lasting(
 
 
 def _last_said(turns: Sequence[StoredTurn], *, most: int) -> tuple[StoredTurn, ...]:
-    """The final turns of the newest session, for somebody who returns."""
+    """The final turns of the newest session, for a returning user."""
     return tuple(turn for turn in turns if turn.session == turns[-1].session)[-most:]
 
 
 def _opening(text: str, last_time: Summary | None) -> str | None:
-    """What a greeting after a long silence is read with: what was talked about last time. A question of its own, however
-    brief, is no greeting."""
+    """What a greeting after a long silence is read with: the previous topic. A question of its own, however brief, is not a
+    greeting."""
     if last_time is None:
         return None
     return last_time.text if is_short(text) or (len(stems(text)) <= GREETING and not is_question(text)) else None
 
 
 def blending(recipe: Recipe) -> Blending:
-    """The recipe's way to order memories."""
+    """The recipe's way of ordering memories."""
     found, blend = recipe.recall, recipe.recall.blend
     shares = Shares(
         similarity=blend.similarity,
@@ -497,7 +498,7 @@ def _profile(rows: tuple[Row, ...], *, now: datetime) -> Profile:
 async def _quoted(
     store: UserStore, request: Request, message: StoredTurn | None, window: Sequence[StoredTurn]
 ) -> StoredTurn | None:
-    """The turn that the message replies to, wherever it stands."""
+    """The turn that the message replies to, wherever it is."""
     if message is None or message.reply_to is None:
         return None
     for turn in window:
@@ -509,8 +510,8 @@ async def _quoted(
 
 
 def _held_back(found: Sequence[Recalled]) -> tuple[Recalled, ...]:
-    """Long after it was said, an order of a tool, an import or the model itself is not shown again; where it was said, in
-    the conversation of the moment, it stands as a turn like any other."""
+    """Long after it was said, an order from a tool, an import or the model itself is not shown again; within the current
+    conversation, it is shown as a turn like any other."""
     said: dict[int, tuple[str, Origin]] = {
         place: (hit.what.text, hit.what.origin)
         for place, hit in enumerate(found)
@@ -522,7 +523,7 @@ def _held_back(found: Sequence[Recalled]) -> tuple[Recalled, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Facts:
-    """What is known about the entities that matter to a message, the entities best first."""
+    """What is known about the entities that matter to a message, best entities first."""
 
     refs: tuple[str, ...] = ()
     memories: tuple[Memory, ...] = ()
@@ -531,7 +532,7 @@ class _Facts:
 async def _facts(
     store: UserStore, request: Request, recalled: Sequence[Recalled], *, named: Sequence[str], known: int
 ) -> _Facts:
-    """Facts about the entities that the message names, those one hop from them and, for cards, those of found memories."""
+    """Facts about the entities that the message names, those one hop away and, for cards, those of found memories."""
     refs = tuple(named)
     if "memories" in request.recipe.order:
         found = [hit.what for hit in recalled if isinstance(hit.what, Memory) and not hit.reason]

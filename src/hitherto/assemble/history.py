@@ -1,11 +1,12 @@
 """Which turns are shown, and how much of each.
 
-The newest turns come first in worth. A window that fits is shown whole. One that does not is shortened before
-it is dropped: long older turns to a limit each, then the oldest go, and the recipe's minimum of turns is
-never dropped: their tools' output is shortened, then the longest of their texts, the newest last of all.
+The newest turns are worth most. A window that fits is shown whole. One that does not is shortened before turns are dropped:
+long older turns are cut to a limit, then the oldest are dropped. The recipe's minimum of turns is never dropped: its tools'
+output is shortened, then its longest texts, the newest last of all.
 
-What the message answers is a labelled message of its own, never mixed into the user's words. When the first and the newest
-turns are shown and what lies between is not, the rolling summary says it best; without one, the turns' own beginnings do.
+What the message answers is a labelled message of its own, never mixed into the user's words. If the first and the newest
+turns are shown but not those between, the rolling summary stands for them; without one, the beginnings of the turns
+themselves.
 """
 
 from collections.abc import Sequence
@@ -40,9 +41,9 @@ _UNCUT: Final = Cut()
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which exchanges are shown and within which limits, oldest first, and what that costs at most.
+    """Which exchanges are shown within which limits, oldest first, and the most that they can cost.
 
-    `middle` are the tokens, among those, for a summary of what is left out between the first and the newest.
+    `middle` is the share of that for a summary of what is left out between the first and the newest.
     """
 
     cuts: dict[int, Cut]
@@ -80,8 +81,8 @@ class Past:
         return sum(newest)
 
     def plan(self, budget: int, *, least: bool = False) -> Plan:
-        """The best plan within the budget; over it only by what the minimum needs. `least` gives the smallest
-        of all.
+        """The best plan within the budget, exceeding it only by what the minimum needs. `least` gives the smallest plan of
+        all.
         """
         if least:
             return self._costed({i: Cut(1, 0) for i in self._must})
@@ -106,10 +107,10 @@ class Past:
         return self._costed(cuts, middle=middle)
 
     def _steady(self, budget: int) -> Plan | None:
-        """The longest plan that begins where a step begins, every turn cut alike, whatever the others are.
+        """The longest plan that begins where a step begins, with every turn cut alike, whatever the others are.
 
-        Where a step of turns would be more than two thirds of the budget, as in conversations of long turns, the steps are
-        of tokens instead, half of the cap, counted from where the window begins.
+        If a step of turns would take more than two thirds of the budget, as in conversations with long turns, steps are
+        measured in tokens instead, half of the cap each, counted from where the window begins.
         """
         inside = sorted((*self._must, *self._order))
         cuts = {i: _within(self.shown[i], self.rules.turn) for i in inside}
@@ -128,8 +129,8 @@ class Past:
         return None
 
     def _by_tokens(self, inside: Sequence[int], costs: Sequence[int], *, budget: int) -> list[int]:
-        """In which step of tokens each turn stands. A window that is full is counted from where one of its steps of turns
-        begins: its oldest turn is another one every time.
+        """Which step of tokens each turn falls into. A full window is counted from where one of its steps of turns begins,
+        because its oldest turn changes every time.
         """
         stride = self._cap // 2
         while stride > 1 and 5 * stride > 4 * budget:
@@ -210,13 +211,13 @@ def _of_this_lane(material: Material) -> tuple[list[StoredTurn], list[Leftover]]
 
 
 def _first(shown: Sequence[Exchange], material: Material, keep: int) -> list[int]:
-    """Where the turns that begin the session stand; without a list of them, the window begins it."""
+    """The positions of the turns that begin the session; without a list of them, the window begins it."""
     firsts = {turn.id for turn in material.first_turns}
     return [i for i, exchange in enumerate(shown) if not firsts or exchange.turn.id in firsts][:keep]
 
 
 def _within(exchange: Exchange, limit: int) -> Cut:
-    """Limits that bring one exchange within so many tokens, its tools' output first."""
+    """Limits that bring one exchange within so many tokens, shortening its tools' output first."""
     if exchange.uses:
         room = limit - exchange.cost(text=exchange.tokens, tool=_LEAST_TOOL)
         if room >= 0:
@@ -234,7 +235,7 @@ FOCUS: Final = "MESSAGE REFERRED TO"
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """The block, in the pieces before, of and after the quoted text, and its tokens as a message."""
+    """The block in the pieces before, of and after the quoted text, and its tokens as a message."""
 
     turn: StoredTurn
     before: str
@@ -265,14 +266,13 @@ def quoted_reply(desk: Desk) -> Quoted | None:
 
 
 _OPENING: Final = 24
-"""Tokens of a turn's beginning where no summary stands for it."""
+"""Tokens of a turn's beginning if no summary stands for it."""
 
 
 def earlier(past: Past, plan: Plan, desk: Desk, *, wrap: int) -> Candidate | None:
-    """One entry for all turns that the plan leaves out between those it shows; None when it has no room for
-    it.
+    """One entry for all turns that the plan leaves out between those it shows; None if there is no room for it.
 
-    `wrap` are the tokens of the markers around it.
+    `wrap` counts the tokens of the markers around it.
     """
     left = past.dropped(plan)
     limit = plan.middle - wrap

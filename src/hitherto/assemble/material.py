@@ -1,5 +1,5 @@
-"""What the assembly works on and what it hands back, as plain values: everything gathered for one context, and the context's
-parts before it has a snapshot. Building the one from the other is pure.
+"""What assembly works on and what it returns, as plain values: everything gathered for one context, and the context's parts
+before it has a snapshot. Building the one from the other is pure.
 """
 
 import json
@@ -32,7 +32,7 @@ from hitherto.types import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """Sources for every section a recipe may name. `window` is oldest first and never holds the current message."""
+    """Sources for every section a recipe may name. `window` is oldest first and never contains the current message."""
 
     user: str
     now: datetime
@@ -46,14 +46,14 @@ class Material:
     quoted: StoredTurn | None = None
     anchor: StoredTurn | None = None
     session: str | None = None
-    """The session that a message of now belongs to; None where it opens a new one."""
+    """The session that a message arriving now belongs to; None if it opens a new one."""
     slot: str | None = None
     """The pending slot that the message is a value for."""
     window: tuple[StoredTurn, ...] = ()
     certain: frozenset[str] = frozenset()
     """The turns of the window that the history shows in any case."""
     first_turns: tuple[StoredTurn, ...] = ()
-    """The first turns of the session, for recipes that keep them when the window no longer reaches back to them."""
+    """The first turns of the session, for recipes that keep them after the window has moved on."""
     last_interaction: datetime | None = None
     state: State | None = None
     today: Summary | None = None
@@ -69,7 +69,7 @@ class Material:
     foundation: tuple[Memory, ...] = ()
     cards: tuple[Card, ...] = ()
     recalled: tuple[Recalled, ...] = ()
-    """Memories, episodes and turns, best first, with those that must stay out and why."""
+    """Memories, episodes and turns, best first, including those that must stay out, with the reason."""
     requests: tuple[Memory, ...] = ()
     """Standing requests of the user."""
     inputs: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -129,7 +129,8 @@ class Assembled:
 
     @property
     def snapshot(self) -> str:
-        """Its snapshot's id: the same for the same context of the same user at the same moment, wherever it is made."""
+        """The id of its snapshot: the same for the same context of the same user at the same moment, wherever it is
+        assembled."""
         digest = blake2b(digest_size=16)
         moment = (str(micros(self.at)), str(self.known))
         for part in (self.user, *moment, self.recipe_hash, self.family, self.result):
@@ -137,7 +138,7 @@ class Assembled:
         return f"snap_{digest.hexdigest()}"
 
     def context(self, *, kept: int | None = None) -> Context:
-        """What the caller gets: messages of its own, to change as it likes, while the snapshot is still being written."""
+        """The caller's own copy: its messages may be changed freely while the snapshot is still being written."""
         messages = [deepcopy(message) if "tool_calls" in message else message.copy() for message in self.messages]
         return Context(
             system=self.system,

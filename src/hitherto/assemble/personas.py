@@ -21,7 +21,7 @@ UNNAMED = Persona(id=None, name="Assistant", text="You are a helpful assistant."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """The persona of a context, and what should be said about it."""
+    """The persona of a context, and any warning about it."""
 
     persona: Persona
     warnings: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Personas:
         self._tenant = tenant
 
     async def define(self, persona: Persona, *, now: datetime) -> Persona:
-        """A new version, unless the newest says the same."""
+        """Saves a new version, unless the newest says the same."""
         assert persona.id is not None, "only a named persona can be defined"
         body = dump({k: v for k, v in asdict(persona).items() if k not in ("id", "version")})
         return _read(await self._catalog.put(self._tenant, KIND, persona.id, body, at=now))
@@ -48,7 +48,7 @@ class Personas:
 
 
 def asking(name: str | None) -> tuple[TenantDocuments, ...]:
-    """What to ask the user's store for, beside what else is read: nothing for the unnamed persona."""
+    """What to ask the user's store for, together with its other reads: nothing for the unnamed persona."""
     return () if name is None else (TenantDocuments(kind=KIND, names=(name,)),)
 
 

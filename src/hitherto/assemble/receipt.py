@@ -1,4 +1,4 @@
-"""What came of a context: every candidate, in or out and why, what each budget was used for, and the log's fields."""
+"""The result of a context: every candidate, in or out and why, what each budget was used for, and the log's fields."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -59,7 +59,7 @@ def assembled(wanted: Table, choice: Choice, draft: Draft) -> Assembled:
 
 
 def _items(wanted: Table, choice: Choice, draft: Draft) -> Iterator[Item]:
-    """Numbered as the table numbers them."""
+    """The items, numbered as in the table."""
     for number, candidate in enumerate(wanted.candidates):
         text = draft.texts.get(number)
         whole = text is None or text is candidate.text

@@ -1,9 +1,8 @@
 """From items to text: markers, and what keeps stored text inside them.
 
-Stored text is data. Three things make it so: what a reader cannot see is taken out, links lose their address,
-and a line that looks like a marker gets a backslash in front. There is no secret in the markers, so the same
-items give the same bytes. `blocks` is the other direction, strict: it finds exactly the blocks that were put
-in.
+Stored text is data. Three steps ensure it: invisible characters are removed, links lose their address, and a line that
+looks like a marker gets a backslash in front. The markers contain no secret, so the same items give the same bytes.
+`blocks` is the strict inverse: it finds exactly the blocks that were put in.
 """
 
 import re
@@ -18,26 +17,24 @@ from hitherto.tokens import Tokenizer
 __all__ = ["RENDERER", "Block", "blocks", "escaped", "indented", "name_in_title", "safe"]
 
 RENDERER: Final = 1
-"""Changes whenever the same items would give other bytes; a snapshot is only rebuilt by the renderer that
-wrote it.
-"""
+"""Changes whenever the same items would give other bytes; only the renderer that wrote a snapshot can rebuild it."""
 
 _MARKER: Final = re.compile(r"\[(/?)([^\[\]]+)\]")
 
 
 def bounded(text: str, most: int) -> str:
-    """No more than so many characters of a text, of its beginning and its end, to bound the work on it."""
+    """At most this many characters of a text, from its beginning and its end, to bound the work on it."""
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
 def indented(text: str) -> str:
-    """A text of several lines as one entry of a list: what follows its first line is indented."""
+    """A text of several lines as one entry of a list: the lines after the first are indented."""
     text = text.strip()
     return text.replace("\n", "\n  ") if "\n" in text else text
 
 
 def name_in_title(name: str) -> str:
-    """A persona's name as it may stand in a marker."""
+    """A persona's name in a form that is safe in a marker."""
     return re.sub(r"[\[\]\s]+", " ", visible(name)).strip()[:60].upper() or "PERSONA"
 
 
@@ -50,7 +47,7 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """Every block of a prompt, in order. Strict: a marker out of place is a ValueError.
+    """Every block of a prompt, in order. Strict: a misplaced marker is a ValueError.
 
     What follows a dash in a title is left out of its closing marker.
     """
@@ -77,15 +74,15 @@ def blocks(text: str) -> list[Block]:
 
 MARK: Final = " […shortened…] "
 LEAST: Final = "…"
-"""All that is left of a text where not even the mark has room."""
+"""All that is left of a text if not even the ellipsis fits."""
 
 _HEAD: Final = 0.6
 _LONGEST_TOKEN: Final = 16
-"""Characters a token stands for at most in ordinary text; longer ones cost a second look, not correctness."""
+"""The most characters a token usually stands for; longer ones cost a second pass, not correctness."""
 
 
 def shorten(text: str, limit: int, tokenizer: Tokenizer) -> str:
-    """The text within `limit` tokens. Whole if it fits; `LEAST`, one token, if nothing else does."""
+    """The text within `limit` tokens: whole if it fits; `LEAST`, one token, if nothing else does."""
     room = max(0, limit) * _LONGEST_TOKEN
     if len(text) <= room and tokenizer.count(text) <= limit:
         return text
@@ -100,7 +97,7 @@ def shorten(text: str, limit: int, tokenizer: Tokenizer) -> str:
 
 
 def _ends(text: str, keep: int) -> str:
-    """`keep` characters of the text, cut between words where one ends nearby."""
+    """`keep` characters of the text, cut between words if one ends nearby."""
     head, tail = text[: int(keep * _HEAD)], text[len(text) - (keep - int(keep * _HEAD)) :]
     space = head.rfind(" ")
     if space > len(head) * 0.8:

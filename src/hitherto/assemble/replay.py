@@ -1,4 +1,4 @@
-"""The past again: a context rebuilt from its snapshot, and another recipe tried over a recorded conversation."""
+"""Rebuilds past contexts from their snapshots, and tries another recipe over a recorded conversation."""
 
 import json
 import logging
@@ -42,13 +42,13 @@ async def replay(store: UserStore, snapshot_id: str) -> Context:
 
 
 def shown(snapshots: Iterable[StoredSnapshot]) -> list[StoredSnapshot]:
-    """Snapshots as those who read them themselves know them: with a row for each item."""
+    """Snapshots in the form known to those who read them directly: with a row for each item."""
     bodies = ((one, json.dumps(snapshot.body_of(one), ensure_ascii=False, separators=(",", ":"))) for one in snapshots)
     return [replace(one, body=body) for one, body in bodies]
 
 
 async def keep(store: UserStore, made: Assembled, recipe: Recipe, material: Material) -> None:
-    """Takes and writes a context's snapshot; one that cannot be written is reported and costs no conversation."""
+    """Takes and writes a context's snapshot; a failure is reported and does not affect the conversation."""
     try:
         await _keep(store, made, recipe, material)
     except StoreError as error:
@@ -56,12 +56,13 @@ async def keep(store: UserStore, made: Assembled, recipe: Recipe, material: Mate
 
 
 async def _keep(store: UserStore, made: Assembled, recipe: Recipe, material: Material) -> None:
-    """What was forgotten after the context had read it is not written back: the log names it, behind what the context knew."""
+    """What was forgotten after the context had read it is not written back: the log names it, after the entries that the
+    context knew."""
     read = (material.window or material.today_turns or material.first_turns)[-1:]
     head, since = Head(), Log(after=made.known, limit=ALL)
     seen = TurnsById(ids=tuple(turn.id for turn in read), history=True)
     if (await store.read(head))[head] < made.known:
-        return  # A write, even of nothing, would bring back a user who was forgotten altogether.
+        return  # Any write, even an empty one, would bring back a user who was forgotten entirely.
 
     def decide(answers: Answers) -> Change:
         lately = {entry.id for entry in answers[since] if entry.op == "erase"}
@@ -80,8 +81,8 @@ async def _keep(store: UserStore, made: Assembled, recipe: Recipe, material: Mat
 
 
 def _are_there(read: Sequence[StoredTurn], there: Iterable[StoredTurn], lately: Collection[str]) -> bool:
-    """Whether this is the log that was read from, but for what was erased since. Somebody who was forgotten altogether may be
-    back with as many entries, and even with the same ids."""
+    """Whether this is the log that was read from, apart from later erasures. A user who was forgotten entirely may be back
+    with as many entries, and even with the same ids."""
     known = {(turn.id, turn.seq, turn.text, turn.recorded_at) for turn in there}
     return all(
         (turn.id, turn.seq, turn.text, turn.recorded_at) in known or erased_name(turn.id) in lately for turn in read

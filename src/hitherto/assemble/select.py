@@ -1,8 +1,8 @@
-"""Which of the gathered records a context may show, and in which order; and what some recipes want from beyond the window: the
-first turns of the session, earlier turns of today, other lanes. Pure.
+"""Which of the gathered records a context may show, and in which order; and what some recipes want from beyond the window:
+the first turns of the session, earlier turns of today, other lanes. Pure.
 
-Another lane's summary comes along when the message names that lane, or when nearly all that the message is about is in it;
-never just because it is there.
+Another lane's summary is included if the message names that lane, or if nearly everything that the message is about is in
+it; never just because it exists.
 """
 
 import re
@@ -25,21 +25,21 @@ DANGER: Final = re.compile(
     r"|intoleran|unverträglich|pacemaker|herzschrittmacher|marcapasos|put me in hospital|swelled up|cierra la garganta",
     re.IGNORECASE,
 )
-"""What may harm somebody and must be at hand whenever it matters, whoever asks."""
+"""Dangers that must be at hand whenever they matter, whoever asks."""
 SOON = timedelta(hours=2)
 """A loop surfaces this long before it is due."""
 OTHER_LANE = "other lane"
 OTHER_PERSONA = "said to another persona"
 WRAPPING = 60
 PER_TURN = 6
-"""Tokens around the history and around each of its turns, about."""
+"""Approximate tokens around the history and around each of its turns."""
 CORE = 3
 """The importance of what is always true of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """The session that a message of now belongs to (None: it opens a new one) and the chain that its window spans."""
+    """The session that a message arriving now belongs to (None: it opens a new one) and the chain that its window spans."""
 
     id: str | None
     chain: tuple[str, ...]
@@ -48,7 +48,7 @@ class Running:
 def running_session(
     turns: Sequence[StoredTurn], known: Sequence[Session], *, now: datetime, rule: sessions.Rule
 ) -> Running:
-    """`turns` are the lane's newest, so a session that went on in another lane is found among the sessions."""
+    """`turns` are the lane's newest, so a session that continued in another lane is found among the sessions."""
     if not turns:
         return Running(id=None, chain=())
     newest = turns[-1]
@@ -61,8 +61,8 @@ def running_session(
 
 
 def certain(window: Sequence[StoredTurn], recipe: Recipe, *, message: str) -> tuple[StoredTurn, ...]:
-    """The newest turns, which the history has room for whatever else is shown; what was said before them in the same window
-    is found like anything else."""
+    """The newest turns, for which the history has room whatever else is shown; earlier turns of the same window can be
+    recalled like anything else."""
     rules = recipe.history
     room = recipe.history_group.target - WRAPPING - len(message) // 2
     kept = 0
@@ -82,7 +82,7 @@ def today(days: Sequence[Summary], *, now: datetime, zone: str) -> Summary | Non
 def last_time(
     past: Sequence[Summary], days: Sequence[Summary], *, running: str | None, now: datetime, zone: str
 ) -> Summary | None:
-    """The newest summary of an earlier session, else the newest day before today that has one."""
+    """The newest summary of an earlier session, or else of the newest earlier day that has one."""
     for summary in past:
         if summary.session != running:
             return summary
@@ -92,21 +92,21 @@ def last_time(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apart:
-    """What of all that is known stays out of a conversation because it belongs to another: one topic's matters are not
-    another's, and a user's own words are for whom they were said to. What is general knowledge of the user, what the message
-    asks for and what it names a lane for come along.
+    """What stays out of a conversation because it belongs to another: one topic's matters are not another's, and a user's
+    own words are for whom they were said to. General knowledge about the user, what the message asks for, and lanes that it
+    names are let in.
     """
 
     persona: str | None
     home: str | None
     named: frozenset[str]
     said_in: Mapping[str, StoredTurn]
-    """The turns that what is known rests on."""
+    """The turns that known records rest on."""
     sure: frozenset[int]
     """Entries of records that answer the message nearly as well as the best turn."""
 
     def keeps_out(self, record: Record) -> str:
-        """The reason, or nothing."""
+        """The reason to keep it out, or nothing."""
         if record.seq in self.sure or (isinstance(record, Memory) and _general(record)):
             return ""
         turns = [self.said_in[turn] for turn in record.sources if turn in self.said_in]
@@ -116,12 +116,12 @@ class Apart:
                 return OTHER_PERSONA
             open_ = any(self._open(turn.lane) for turn in turns) if turns else self._open(record.lane)
         else:
-            # A story of several lanes tells of each.
+            # A story of several lanes is about each of them.
             open_ = all(self._open(turn.lane) for turn in turns) if turns else self._open(record.lane)
         return "" if open_ else OTHER_LANE
 
     def told(self, summaries: Sequence[Summary]) -> tuple[Summary, ...]:
-        """The summaries as this lane may read them, without those of which nothing is left."""
+        """The summaries in the form that this lane may read, without those of which nothing is left."""
         return tuple(told for summary in summaries if (told := self._told(summary)) is not None)
 
     def _told(self, summary: Summary) -> Summary | None:
@@ -146,12 +146,12 @@ class Apart:
 
 
 def _general(memory: Memory) -> bool:
-    """Whether a fact is known of the user wherever they talk."""
+    """Whether a fact is known about the user wherever they talk."""
     return memory.pinned or memory.standing or memory.importance >= CORE
 
 
 def _quotes(memory: Memory) -> bool:
-    """Whether a memory says what it knows in the words of the turn that it comes from."""
+    """Whether a memory is worded like the turn that it comes from."""
     return any(f"“{quote.words}" in memory.text for quote in memory.quotes)
 
 
@@ -160,7 +160,7 @@ def _sources(sentences: Sequence[Support]) -> tuple[str, ...]:
 
 
 def surfacing(loops: Sequence[Loop], *, now: datetime, fade: timedelta) -> tuple[Loop, ...]:
-    """Due ones first, then what is fresh, then what waits for a later day, then what has grown old; newest first in each."""
+    """Due ones first, then fresh ones, then those that wait for a later day, then old ones; newest first in each group."""
 
     def rank(loop: Loop) -> tuple[int, float, int]:
         freshness = -loop.at.timestamp()
@@ -174,7 +174,7 @@ def surfacing(loops: Sequence[Loop], *, now: datetime, fade: timedelta) -> tuple
 
 
 def step_begin(window: Sequence[StoredTurn], *, step: int) -> int:
-    """The log's entry before the turn with which the newest step of so many turns began, or before the whole window."""
+    """The log's entry before the turn that began the newest step, or before the whole window."""
     first = window[-1].number // step * step
     return next(turn.place for turn in window if turn.number >= first) - 1
 
@@ -190,7 +190,7 @@ def holds(memory: Memory, *, now: datetime) -> bool:
 
 
 def endangers(memory: Memory) -> bool:
-    """Whether what is always given is a danger to somebody rather than a request."""
+    """Whether something that is always shown is a danger to somebody rather than a request."""
     return memory.standing and DANGER.search(memory.text) is not None
 
 
@@ -232,10 +232,10 @@ def beside(recalled: Sequence[Recalled], cards: Sequence[Card]) -> tuple[Recalle
 
 LANES = 40
 SPARE = 2
-"""So many times what a recipe shows of today's turns are candidates: some repeat what the context holds elsewhere. Twice as
-many are read, for some are a tool's."""
+"""How many times more of today's turns are candidates than a recipe shows, because some repeat what the context already
+has. Twice as many are read, because some are a tool's."""
 CONFIDENT_STEMS = 2
-"""A message of fewer words than this is never taken to be about another lane."""
+"""A message with fewer words than this is never taken to be about another lane."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,7 +269,7 @@ def beyond(material: Material, recipe: Recipe, *, running: Running, known: int |
 
 
 def reached(material: Material, recipe: Recipe, asked: Beyond, answers: Answers) -> dict[str, Any]:
-    """What the recipe wants from beyond the window, by the names of the material's fields."""
+    """What the recipe wants from beyond the window, by the material's field names."""
     found: dict[str, Any] = {}
     if asked.firsts is not None:
         found["first_turns"] = answers[asked.firsts]
@@ -278,7 +278,7 @@ def reached(material: Material, recipe: Recipe, asked: Beyond, answers: Answers)
         earlier = _earlier(answers[asked.today], shown, begin=asked.begin, message=material.message_id)
         found["today_turns"] = earlier[: SPARE * _todays(recipe)]
     elif few := _todays(recipe):
-        # The window is not shown as such, so that what was said just now and is in no summary yet would be missing.
+        # The window is not shown as such, so what was said just now and is in no summary yet would be missing.
         recent = _earlier(material.window, set(), begin=asked.begin, message=material.message_id)
         found["today_turns"] = recent[-few:]
     if asked.lanes is not None:
@@ -294,7 +294,7 @@ def _todays(recipe: Recipe) -> int:
 def _earlier(
     turns: Sequence[StoredTurn], shown: set[str], *, begin: datetime, message: str | None
 ) -> tuple[StoredTurn, ...]:
-    """Today's own turns that the window does not hold."""
+    """Today's turns outside the window."""
     return tuple(
         turn
         for turn in turns
@@ -319,7 +319,7 @@ def _related(summaries: Sequence[Summary], material: Material, recipe: Recipe) -
 
 
 def _names(asked: set[str], summary: Summary) -> bool:
-    """Whether a message says the lane's name; numbers of chats and topics are no names."""
+    """Whether a message says the lane's name; numbers of chats and topics are not names."""
     words = {stem for stem in stems((summary.lane or "").replace(":", " ").replace("_", " ")) if not stem.isdigit()}
     return bool(asked & (words - set(stems("topic reply root"))))
 

@@ -1,9 +1,9 @@
 """The record of a context, from which it can be rebuilt byte for byte without ranking anything again.
 
-A snapshot holds no text of its own. Every text that came from somewhere (a turn, a memory, the persona, the
-message) is a blob under a hash of its owner and its content, so that contexts share what they have in common,
-and forgetting a thing removes it from every snapshot at once. What is left between the blobs are the
-renderer's own words. A rebuilt context shows where something was forgotten, never what.
+A snapshot contains no text of its own. Every text that came from somewhere (a turn, a memory, the persona, the message) is
+a blob under a hash of its owner and its content, so that contexts share what they have in common, and forgetting a thing
+removes it from every snapshot at once. What is left between the blobs are the renderer's own words. A rebuilt context shows
+where something was forgotten, never what.
 """
 
 import json
@@ -24,18 +24,18 @@ from hitherto.store.protocol import Change, Note, RecordsById, SnapshotsById, St
 from hitherto.types import Context, Item, Json, SectionUse, Thought
 
 FORGOTTEN: Final = "(forgotten)"
-"""What stands where something was forgotten."""
+"""Stands where something was forgotten."""
 _NOBODY: Final = -1
-"""The owner of a blob that no item stands for: the recipe, the persona."""
+"""The owner of a blob that no item represents: the recipe, the persona."""
 
 
 Taken = tuple[StoredSnapshot, Mapping[str, str]]
-"""A snapshot, and its blobs by their hashes."""
+"""A snapshot, and its blobs by hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """A context from its snapshot. `exact`: its bytes are those that were sent; `notes` say why not."""
+    """A context from its snapshot. `exact` says that its bytes are those that were sent; `notes` say why not."""
 
     context: Context
     exact: bool
@@ -43,7 +43,7 @@ class Rebuilt:
 
 
 def taken(made: Assembled, recipe: Recipe, material: Material) -> Taken:
-    """The snapshot of a context, and the blobs it names by their hash."""
+    """The snapshot of a context, and its blobs by hash."""
     book = _Blobs(made.items)
     persona = material.persona
     body: dict[str, Json] = {
@@ -72,7 +72,7 @@ def taken(made: Assembled, recipe: Recipe, material: Material) -> Taken:
 
 
 def rebuilt(snapshot: StoredSnapshot, blobs: Mapping[str, str]) -> Rebuilt:
-    """The context that a snapshot records. A blob that is missing was forgotten."""
+    """The context that a snapshot records. A missing blob was forgotten."""
     body = body_of(snapshot)
     if not snapshot.full:
         raise NotFound(f"snapshot {snapshot.id!r} is older than full receipts are kept; only its ids are left")
@@ -131,12 +131,12 @@ def belongs(snapshot: StoredSnapshot, *, persona: str | None = None, lane: str |
 
 
 def message_names(texts: Iterable[str]) -> frozenset[str]:
-    """The names of blobs that hold these texts as messages that were not recorded when they were asked about."""
+    """The names of blobs that hold these texts as messages that were not yet recorded when they were asked."""
     return frozenset(_name("", said) for text in texts for said in (text, visible(text)))
 
 
 def blobs_of(snapshot: StoredSnapshot, ids: Collection[str], names: Collection[str] = ()) -> tuple[str, ...]:
-    """The hashes of the blobs that show one of these turns or records, or rest on one, or are named themselves."""
+    """The hashes of the blobs that show one of these turns or records, rest on one, or are named themselves."""
     body = body_of(snapshot)
     wanted = set(ids)
     touched = {
@@ -146,7 +146,8 @@ def blobs_of(snapshot: StoredSnapshot, ids: Collection[str], names: Collection[s
 
 
 def unnamed(snapshot: StoredSnapshot, ids: Collection[str]) -> StoredSnapshot | None:
-    """The snapshot with hashes instead of these ids, which whoever recorded them may have chosen; None if it has none."""
+    """The snapshot with hashes instead of these ids, which may have been chosen by whoever recorded them; None if it has
+    none of them."""
     body, wanted = body_of(snapshot), set(ids)
     if not any(row[2] in wanted or not wanted.isdisjoint(row[_SOURCES]) for row in body["items"]):
         return None
@@ -173,7 +174,7 @@ def thinned(snapshot: StoredSnapshot) -> StoredSnapshot:
 
 
 def _name(item: str, text: str) -> str:
-    """What a text is called as a blob: it belongs to one item, so that forgetting that one leaves the others theirs."""
+    """A text's name as a blob: it belongs to one item, so that forgetting that item leaves the others theirs."""
     return blake2b(f"{item}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
@@ -189,7 +190,7 @@ class _Blobs:
         self.texts: dict[str, str] = {}
 
     def put(self, owner: int, text: str) -> int:
-        """The place of a text in the list of blobs."""
+        """The text's index in the list of blobs."""
         known = self._places.get((owner, text))
         if known is not None:
             return known
@@ -201,7 +202,7 @@ class _Blobs:
         return place
 
     def pieces(self, pieces: Iterable[Piece]) -> list[Json]:
-        """A text of many owners: the renderer's own words as they are, the others' by their place."""
+        """A text of many owners: the renderer's own words as they are, the others by index."""
         return [p.text if p.item is None else self.put(p.item, p.text) for p in pieces]
 
     def item(self, number: int, item: Item) -> Json:
@@ -233,22 +234,22 @@ class _Blobs:
 _SOURCES: Final = 7
 _INCLUDED: Final = 8
 _REASON: Final = 9
-"""Where an item's sources, whether it was shown, and why not, stand in its row."""
+"""Where an item's sources, whether it was shown, and the reason stand in its row."""
 
 
-# A body is written by columns: what follows one another is then of one kind. A place in the list of texts, or of items, is
-# written as how far it lies from the one before, nearly always 1, and the sources of an item that is its own as 0. Pressed it
-# takes two thirds of the bytes that rows take. It is read as rows, which is how it was written up to 0.1.0.
+# A body is written by columns, so that what follows one another is of one kind. An index into the list of texts or items is
+# written as its distance from the previous one, nearly always 1, and the sources of an item that is its own source as 0.
+# Compressed, it takes two thirds of the bytes that rows take. It is read as rows, the format up to 0.1.0.
 
 _COLUMNS: Final = "columns"
 _PLACED: Final[Mapping[str, tuple[int, ...]]] = {"items": (3,), "messages": (1, 2, 3), "blobs": (1,)}
-"""Which columns of each kind of row hold places."""
+"""Which columns of each kind of row hold indexes."""
 _PARTS: Final = 6
-"""Where the shares of an item's score stand in its row."""
+"""Where the parts of an item's score stand in its row."""
 
 
 def body_of(snapshot: StoredSnapshot) -> dict[str, Any]:
-    """What a snapshot says, with a row for each item, message and text."""
+    """The content of a snapshot, with a row for each item, message and text."""
     body: dict[str, Any] = json.loads(snapshot.body)
     for name, columns in body.pop(_COLUMNS, {}).items():
         for column in _PLACED[name] if columns else ():
@@ -284,7 +285,7 @@ def _written(body: Mapping[str, Any]) -> str:
 
 
 def _steps(values: Sequence[Any]) -> list[Any]:
-    """Places, also those in lists, as their distances; what is no place stays."""
+    """Indexes, including those in lists, as distances; anything else stays."""
     last = 0
 
     def step(value: Any) -> Any:
@@ -297,7 +298,7 @@ def _steps(values: Sequence[Any]) -> list[Any]:
 
 
 def _places(values: Sequence[Any]) -> list[Any]:
-    """What `_steps` was given."""
+    """The inverse of `_steps`."""
     last = 0
 
     def place(value: Any) -> Any:
@@ -311,7 +312,7 @@ def _places(values: Sequence[Any]) -> list[Any]:
 
 
 _Parts = tuple[list[tuple[str, ...]], list[int], dict[str, list[float]]]
-"""Which names occur together, which of these each item has, and the values of each name."""
+"""Which names occur together, which of these sets each item has, and the values of each name."""
 
 
 def _split_parts(parts: Iterable[Mapping[str, float]]) -> _Parts:
@@ -366,7 +367,7 @@ ACCESSED = "accessed:"
 
 
 async def marks(store: UserStore, snapshots: Sequence[str], *, now: datetime) -> Change:
-    """The change that goes with the answers; an unknown snapshot marks nothing."""
+    """The change that accompanies the answers; an unknown snapshot marks nothing."""
     query = SnapshotsById(ids=tuple(dict.fromkeys(snapshots)))
     thoughts: dict[str, str] = {}
     accessed: set[str] = set()

@@ -1,6 +1,6 @@
-"""Writing by hand: the application adds, changes and ends what is remembered. Every change is a version.
+"""Changes made by hand: the application adds, changes and ends what is remembered. Every change is a version.
 
-Field names are checked against the noun's own, so that a typo is an error that names the nearest right field.
+Field names are checked against the noun's own, so that a typo is an error that names the nearest valid field.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ _WORDS = frozenset({"text", "value"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """Where records are written: the user's store, how texts are indexed, and the time."""
+    """What writing records by hand needs: the user's store, an indexer, and the time."""
 
     store: UserStore
     indexer: Indexer
@@ -37,7 +37,7 @@ class Desk:
 
 
 def build(noun: RecordKind, values: Mapping[str, Any], *, record_id: str, now: datetime) -> Record:
-    """A valid record of that noun from the fields given, or InvalidInput."""
+    """A valid record of that noun from the given fields, or InvalidInput."""
     cls = nouns.NOUNS.get(noun)
     if cls is None:
         raise InvalidInput(f"there is nothing called {noun!r} to add; use one of {', '.join(nouns.NOUNS)}")
@@ -54,8 +54,8 @@ def changed(record: Record, changes: Mapping[str, Any]) -> Record:
 
 
 def sanitised(record: Record) -> Record:
-    """The record as it may be remembered: a secret is replaced by its kind, and an order that is not the application's own
-    is held back. A model or a tool may write by hand too."""
+    """The record in the form that may be remembered: a secret is replaced by its kind, and an order that does not come from
+    the application is held back. Models and tools may write by hand too."""
     if isinstance(record, Memory):
         record = replace(record, text=redact(record.text), value=redact(record.value))
     else:
@@ -76,9 +76,10 @@ def row(record: Record, *, desk: Desk) -> RowDraft:
 
 
 async def add(desk: Desk, noun: RecordKind, values: Mapping[str, Any], *, id: str | None = None) -> Record:
-    """A new record; with a key that a live record of this persona has, a new version of that one.
+    """Adds a record; if a live record of this persona has the same key, adds a new version of that one.
 
-    With an `id` of the caller's and no key, adding the same again changes nothing and gives the record as it is now.
+    With an `id` of the caller's and no key, adding the same thing again changes nothing and returns the record as it is
+    now.
     """
     record = sanitised(build(noun, values, record_id=id or desk.new_id(), now=desk.now))
     if id is not None and record.key is None:
@@ -121,7 +122,7 @@ async def _add_idempotently(desk: Desk, record: Record, *, given: Mapping[str, A
 
 
 async def update(desk: Desk, record_id: str, changes: Mapping[str, Any]) -> Record:
-    """A new version of a record with these fields changed."""
+    """Writes a new version of a record with these fields changed."""
     query = RecordsById(ids=(record_id,))
 
     def decide(answers: Answers) -> Change:
@@ -147,7 +148,7 @@ async def get(desk: Desk, record_id: str) -> Record:
 
 
 async def put(desk: Desk, record: Record) -> Record:
-    """The record as the newest version under its own id, whatever was there; nothing if it says the same."""
+    """Writes the record as the newest version under its id, whatever was there; does nothing if it says the same."""
     query = RecordsById(ids=(record.id,))
 
     def decide(answers: Answers) -> Change:

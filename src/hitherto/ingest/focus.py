@@ -1,8 +1,8 @@
-"""Short messages: those that mean nothing without what they answer.
+"""Short messages, which mean nothing without what they answer.
 
-"yes", "why?", "lol" or a thumb hold no word worth searching for, so recall reads them in the light of
-their focus anchor. The lists are closed on purpose: a message is short only if every word of it is known
-to be empty in one language, so that "yes, Acme" or "no sugar" keep being searched for what they say.
+"yes", "why?", "lol" or a thumbs-up contain no word worth searching for, so recall reads them in the light of their focus
+anchor. The lists are closed on purpose: a message is short only if every word of it is known to be empty in one language,
+so that "yes, Acme" or "no sugar" are still searched for what they say.
 """
 
 import re
@@ -17,13 +17,11 @@ from hitherto.text.languages import CODES, ENGLISH, detect, language, listed
 from hitherto.types import Slot, StoredTurn
 
 MAX_WORDS: Final = 6
-"""A longer chain of empty words ("why would you do that to me") is a sentence, even if no word of it is
-rare.
-"""
+"""A longer chain of empty words ("why would you do that to me") is a sentence, even if none of its words is rare."""
 
 _SPEAKING: Final = ("short.yes", "short.no", "short.questions", "short.reactions")
 _MARKS: Final = r"\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
-"""Vowels and tones that are written over and under the letters of a word."""
+"""Vowels and tones written above and below the letters of a word."""
 _WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['’][^\W_]+)*")
 _STRETCHED: Final = re.compile(r"(.)\1{2,}")
 _LAUGHTER: Final = re.compile(
@@ -31,15 +29,13 @@ _LAUGHTER: Final = re.compile(
 )
 _LONGEST: Final = 80
 _TELLING, _ENOUGH = 2, 4
-"""A message of so many content words may stand for itself; of so many it does, whatever it points at."""
+"""A message with this many content words may stand alone; with the larger number it does, whatever it points at."""
 _PAIRS: Final = 2
-"""Stems that a word gives in a script without spaces, about."""
+"""Roughly how many stems a word yields in a script without spaces."""
 
 
 def is_short(message: str) -> bool:
-    """Whether the message says nothing by itself: only assent, doubt, laughter, question words, emoji or
-    signs.
-    """
+    """Whether the message says nothing by itself: only assent, doubt, laughter, question words, emoji or punctuation."""
     text = message.strip()
     if len(text) > _LONGEST:
         return False
@@ -58,8 +54,8 @@ def is_short(message: str) -> bool:
 
 
 def stands_alone(message: str) -> bool:
-    """Whether a message can be understood without what it answers: it asks or tells something of its own, and does not only
-    point at something ("the second one", "lo mismo")."""
+    """Whether a message can be understood without what it answers: it asks or tells something of its own and does not
+    merely point at something ("the second one", "lo mismo")."""
     count = content_words(message)
     if count >= _ENOUGH:
         return True
@@ -71,7 +67,7 @@ def stands_alone(message: str) -> bool:
 
 
 def content_words(text: str) -> int:
-    """How many different words of a text say something: neither assent, laughter and filler nor a language's stop words."""
+    """How many different words of a text carry content: neither assent, laughter and filler nor a language's stop words."""
     spoken = language(detect(text) or ENGLISH)
     if spoken.script not in {"latin", "cyrillic"}:
         return len(set(stems(text))) // _PAIRS
@@ -81,9 +77,7 @@ def content_words(text: str) -> int:
 
 
 def words_of(text: str) -> list[str]:
-    """Words in lower case, with stretched letters drawn back together ("yesss", "noooo") where that makes
-    one.
-    """
+    """Words in lower case, with stretched letters shortened ("yesss", "noooo") if that gives a word."""
     folded = unicodedata.normalize("NFC", text).casefold().replace("’", "'")
     found: list[str] = _WORD.findall(folded)
     return [_without_repeats(word) for word in found] if _STRETCHED.search(folded) else found
@@ -100,8 +94,8 @@ def _without_repeats(word: str) -> str:
 
 @cache
 def _emptiness() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """For each language by its number, the words that say nothing by themselves, and those of them that answer or ask. What
-    people everywhere say ("ok", "lol") counts in all.
+    """For each language by number, the words that say nothing by themselves, and those of them that answer or ask. What
+    people say everywhere ("ok", "lol") counts in all of them.
     """
     everywhere = frozenset[str]().union(*(language(ENGLISH).words[name] for name in _SPEAKING))
     found = list[tuple[frozenset[str], frozenset[str]]]()
@@ -115,8 +109,8 @@ def _emptiness() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
 
 @cache
 def _pointing(code: str) -> frozenset[str]:
-    """The words that point at what was said before, in this language; in any, where the text does not tell: "to" points in
-    Polish, but hardly ever where Polish is not recognised."""
+    """The words of this language that point at what was said before; of all languages, if the text's is unknown: "to"
+    points in Polish, but hardly ever where Polish is not recognised."""
     if code:
         return language(code).words["short.pointing"]
     english = language(ENGLISH)
@@ -193,7 +187,7 @@ def fits(message: str, slot: Slot) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Whether the text asks something, in any script's own sign."""
+    """Whether the text asks something, in any script's question marks."""
     return any(sign in text for sign in "?？؟\u037e")
 
 
@@ -305,9 +299,7 @@ class Anchor:
 
 
 def anchor(message: str, *, reply_to: StoredTurn | None, window: Sequence[StoredTurn], slot: Slot | None) -> Anchor:
-    """The anchor of `message`; `window` holds the turns of its own lane, oldest first, without the
-    message.
-    """
+    """The anchor of `message`; `window` holds its lane's turns, oldest first, without the message."""
     newest = next((turn for turn in reversed(window) if turn.role == "assistant" and turn.text.strip()), None)
     turn = reply_to or newest
     filled = slot if slot is not None and fits(message, slot) and _may_fill(slot, turn=turn) else None
@@ -319,10 +311,10 @@ def anchor(message: str, *, reply_to: StoredTurn | None, window: Sequence[Stored
 
 
 def _may_fill(slot: Slot, *, turn: StoredTurn | None) -> bool:
-    """A slot is filled by an answer to the turn that asked for it.
+    """An answer to the turn that asked for it fills a slot.
 
-    Behind another turn it still takes a value that can be mistaken for nothing else, unless that turn
-    asks a question of its own, which then is what the message answers.
+    After another turn it still takes an unmistakable value, unless that turn asks a question of its own, which is then what
+    the message answers.
     """
     if turn is None or slot.anchor is None or turn.id == slot.anchor:
         return True

@@ -28,7 +28,7 @@ async def profile(store: UserStore, *, now: datetime) -> Profile:
 
 
 async def set_profile(desk: editing.Desk, changes: Mapping[str, Any]) -> Profile:
-    """Named fields are checked; any other one is kept as `extra`. Secrets are replaced by their kind."""
+    """Checks named fields and keeps any other as `extra`. Secrets are replaced by their kind."""
     if "zone" in changes:
         zone(changes["zone"])
     query = RecordsById(ids=(keys.PROFILE,))
@@ -75,14 +75,14 @@ def _empty(persona: str | None, *, now: datetime) -> State:
     return State(id=keys.state(persona), key=keys.state(persona), persona=persona, at=now)
 
 
-# Phone numbers, chat ids and accounts that mean a user. The catalog keeps a hash of them, never the number itself.
+# Links from phone numbers, chat ids and accounts to users. The catalog keeps a hash of them, never the number itself.
 
 KIND = "link"
 _AT_ONCE = 100
 
 
 async def link(catalog: Catalog, key: UserKey, channel: str, external_id: str, *, now: datetime) -> None:
-    """Linking again to the same user changes nothing; to another user is a conflict."""
+    """Linking again to the same user changes nothing; to another user, it is a conflict."""
     name = _name(key.tenant, channel, external_id)
     body = json.dumps({"user": key.user})
     found = await catalog.documents(key.tenant, KIND, [name])
@@ -98,13 +98,13 @@ async def resolve(catalog: Catalog, tenant: str, channel: str, external_id: str)
 
 
 async def linked(catalog: Catalog, tenant: str) -> list[str]:
-    """Every user that something is linked to, those linked last first."""
+    """Every user that something is linked to, most recently linked first."""
     found = sorted(await catalog.documents(tenant, KIND), key=lambda one: one.recorded_at, reverse=True)
     return list(dict.fromkeys(str(json.loads(document.body)["user"]) for document in found))
 
 
 async def unlink(catalog: Catalog, tenant: str, channel: str, external_id: str) -> bool:
-    """Removes the link; False if there was none."""
+    """Removes the link; returns False if there was none."""
     return await catalog.delete(tenant, KIND, _name(tenant, channel, external_id))
 
 
@@ -117,7 +117,7 @@ async def count_links(catalog: Catalog, key: UserKey) -> int:
 
 
 async def unlink_all(catalog: Catalog, key: UserKey) -> int:
-    """Removes every link to this user; how many there were."""
+    """Removes every link to this user; returns how many there were."""
     removed = 0
     while found := await catalog.last(key.tenant, KIND, limit=_AT_ONCE, about=key.user):
         for document in found:

@@ -1,8 +1,8 @@
-"""Recording turns: everything costly is prepared before the lock, and one pure function decides under it.
+"""Recording turns: everything costly is prepared before the lock is taken, and one pure function decides under it.
 
-Recording again what is there already changes nothing and answers the same ids; the same id with another content is a
-conflict. A turn that was forgotten stays forgotten: a delivery of it that comes again is answered and not
-stored. An answer that names its snapshot marks the thoughts that it was given as used, in the same transaction.
+Recording a turn again changes nothing and returns the same ids; the same id with other content is a conflict. A forgotten
+turn stays forgotten: if it is delivered again, the call succeeds but stores nothing. An answer that names its snapshot
+marks the thoughts it was given as used, in the same transaction.
 """
 
 import logging
@@ -34,7 +34,7 @@ from hitherto.types import Part, Session, StoredTurn, Turn
 LOG = logging.getLogger("hitherto.record")
 
 TOGETHER: Final = 128
-"""Turns that are embedded at once. The stems of so many are still at hand when the index asks for them too."""
+"""Turns that are embedded together: few enough that their stems are still cached when the index asks for them too."""
 
 Measure = Callable[[str, tuple[Part, ...]], int]
 Embed = Callable[[Sequence[str]], Sequence[Vector | None]]
@@ -42,7 +42,7 @@ Embed = Callable[[Sequence[str]], Sequence[Vector | None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Indexer:
-    """How a text becomes countable and searchable; `embed` may be missing, then vectors are written later."""
+    """How a text becomes countable and searchable; without `embed`, vectors are written later."""
 
     count: Measure
     family: str
@@ -51,7 +51,7 @@ class Indexer:
 
 
 def forgiving(embed: Embed) -> Embed:
-    """An embedder that fails keeps nothing from being stored: without a vector it is found by its words."""
+    """A failing embedder does not keep anything from being stored: without a vector, a turn is found by its words."""
 
     def vectors(texts: Sequence[str]) -> Sequence[Vector | None]:
         try:
@@ -66,7 +66,7 @@ def forgiving(embed: Embed) -> Embed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A valid turn with its id and everything that is computed from its text."""
+    """A valid turn with its id and everything computed from its text."""
 
     turn: Turn
     id: str
@@ -77,7 +77,7 @@ class Prepared:
 
 
 def prepare(valid: Sequence[Turn], *, indexer: Indexer, new_id: Callable[[], str]) -> tuple[Prepared, ...]:
-    """Does for valid turns of one user what needs no lock."""
+    """Does everything for valid turns of one user that needs no lock."""
     if len({turn.user for turn in valid}) > 1:
         raise InvalidInput("prepare takes the turns of one user")
     pieces = (valid[start : start + TOGETHER] for start in range(0, len(valid), TOGETHER))
@@ -101,7 +101,7 @@ def _prepared(valid: Sequence[Turn], *, indexer: Indexer, new_id: Callable[[], s
 
 
 def words(text: str, parts: tuple[Part, ...]) -> str:
-    """What of a turn is searched: its text and the captions of its media; tool output and thinking are not."""
+    """The part of a turn that is searched: its text and the captions of its media, not tool output or thinking."""
     captions = [part.caption for part in parts if part.kind == "media" and part.caption]
     return "\n".join([text, *captions]) if captions else text
 
@@ -114,7 +114,7 @@ async def record(
     now: datetime,
     also: Change | None = None,
 ) -> list[str]:
-    """Writes one user's turns, durable on return; the ids, in the order given. `also` is committed with them."""
+    """Writes one user's turns, durable on return; returns the ids in the order given. `also` is committed with them."""
     named = tuple(dict.fromkeys(entry.id for entry in prepared if entry.turn.id is not None))
     known, erased = TurnsById(ids=named), Erased(ids=named)
     personas = tuple(dict.fromkeys(entry.turn.persona for entry in prepared))
@@ -199,7 +199,7 @@ def _change(
 
 
 def _check_same(turn: Turn, before: StoredTurn | TurnDraft) -> None:
-    """A delivery that comes again must say the same; a time is compared only if the caller gave one."""
+    """A repeated delivery must say the same; its time is compared only if the caller gave one."""
     for field in ("role", "text", "persona", "lane", "conversation", "speaker", "reply_to"):
         if getattr(turn, field) != getattr(before, field):
             raise Conflict(
@@ -219,7 +219,7 @@ async def revise(
     now: datetime,
     parts: tuple[Part, ...] | None = None,
 ) -> StoredTurn:
-    """A new version of a turn, at the same place in the conversation; the old one stays in the log."""
+    """Writes a new version of a turn at the same place in the conversation; the old one stays in the log."""
     validate.text(text, empty=bool(parts))
     query = TurnsById(ids=(turn,))
     found = (await store.read(query))[query]
@@ -270,7 +270,7 @@ async def revise(
 
 
 def by_user(turns: Sequence[Turn]) -> dict[str, list[int]]:
-    """The places of each user's turns."""
+    """The positions of each user's turns."""
     places: dict[str, list[int]] = {}
     for place, turn in enumerate(turns):
         places.setdefault(turn.user, []).append(place)

@@ -1,8 +1,8 @@
-"""The rule that divides one persona's turns into sessions. Pure: it is asked under the user's lock, for each new turn.
+"""The rule that divides one persona's turns into sessions. Pure: it is applied under the user's lock, to each new turn.
 
 A silence of 30 minutes ends a session. Someone who comes back within 12 hours continues: the new session is linked to the
-one before, and the window and the focus anchor reach back over such links. A clock that jumps backwards is a silence as
-well, by the size of the jump; order never depends on it.
+previous one, and the window and the focus anchor reach back over such links. A clock that jumps backwards counts as a
+silence of that length; order never depends on it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from hitherto.types import Session, StoredTurn
 
 
 class SessionNumbers(Protocol):
-    """Where the rule's numbers come from: a recipe."""
+    """The source of the rule's numbers: a recipe."""
 
     @property
     def gap_minutes(self) -> float: ...
@@ -49,7 +49,7 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A turn's place in its session, and the session it opens, if it does."""
+    """A turn's place in its session, and the session that it opens, if any."""
 
     session: str
     position: int
@@ -62,7 +62,7 @@ def tail_of(turn: StoredTurn, *, closed: bool = False) -> Tail:
 
 
 def place(tail: Tail | None, *, turn_id: str, at: datetime, persona: str | None, rule: Rule) -> Placed:
-    """Into the running session, or into a new one."""
+    """Places a turn in the running session or in a new one."""
     if tail is not None and not tail.closed and abs(at - tail.at) <= rule.gap:
         return Placed(session=tail.session, position=tail.position + 1, number=tail.number + 1, opens=None)
     session_id = f"s-{turn_id}"
@@ -91,7 +91,7 @@ def within_chain(turns: Sequence[StoredTurn], linked: Sequence[str]) -> tuple[St
     return tuple(turns[cut:])
 
 
-# Sessions as people see them: a closed one knows its activity, an open one's is read from its turns.
+# Sessions as people see them: the activity of a closed one is known, that of an open one is read from its turns.
 
 LONGEST = 10_000
 
@@ -122,7 +122,7 @@ _ROOT: Final = "root:"
 
 
 def session_id(chat: Chat) -> str:
-    """The chat's external id: the scope of its summaries, kept as a turn's `conversation`."""
+    """The chat's external id: the scope of its summaries, stored as a turn's `conversation`."""
     return f"telegram:chat:{chat}"
 
 
@@ -139,8 +139,8 @@ def lane(chat: Chat, *, topic: int | str | None = None, reply_root: int | str | 
 
 
 def shows(home: str | None, lane: str | None) -> bool:
-    """Whether what belongs to `lane` may be shown in `home` without being asked for: its own, what was said in the main lane
-    of everything or of a chat, and in a chat's main lane its topics and replies. One topic's matters stay out of another.
+    """Whether what belongs to `lane` may be shown in `home` unasked: its own, what was said in the main lane of everything
+    or of a chat, and in a chat's main lane its topics and replies. One topic's matters stay out of another.
     """
     if lane is None or lane == home or lane.startswith(_ROOT):
         return True
@@ -149,10 +149,10 @@ def shows(home: str | None, lane: str | None) -> bool:
 
 
 def chain_root(message: Message, *, parent: Callable[[Message], Message | None]) -> Message:
-    """The first message of the reply chain that `message` stands in; `parent` says what a message replies to.
+    """The first message of the reply chain that contains `message`; `parent` says what a message replies to.
 
-    A chain that bites its own tail (two exports merged, ids used twice) still has one root, whichever of its
-    messages it is entered by: the smallest of the loop.
+    A chain that loops (two merged exports, reused ids) still has one root, wherever it is entered: the smallest message of
+    the loop.
     """
     visited: dict[Message, None] = {}
     current = message

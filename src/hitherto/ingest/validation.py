@@ -1,4 +1,4 @@
-"""What may come in. Every refusal names the value and says what to do; nothing is stored of a batch that holds a bad one."""
+"""What may come in. Every refusal names the value and says what to do; a batch with one bad value stores nothing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -66,7 +66,7 @@ def turn(value: Turn, *, now: datetime) -> Turn:
 
 
 def listed(given: Turn | Iterable[Turn]) -> list[Turn]:
-    """One turn or several, as a list; callers are untyped too, and often hold a dict."""
+    """One or several turns as a list; untyped callers often pass a dict."""
     alone = not isinstance(given, Iterable) or isinstance(given, Mapping | str)
     several = cast("Iterable[object]", [given] if alone else given)
     found = list[Turn]()

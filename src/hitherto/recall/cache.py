@@ -1,9 +1,9 @@
 """One user's turns and records as columns in memory: what ranking reads without touching a text.
 
-A cache, kept coherent by the log alone: every search asks the store for the traces written since the last one, beginning
-with the newest row that is held, so that a user who was forgotten and came back, or a restored file, is noticed. A version
-that a later one replaced is passed over before ranking: its twin would be taken for its duplicate. What was retired or
-erased otherwise falls out when the texts are fetched. Bounded in bytes; the least recently used user goes first.
+The log alone keeps this cache coherent: every search asks the store for the traces written since the last one, beginning
+with the newest cached row, so that a user who was forgotten and came back, or a restored file, is noticed. A version that
+was replaced is skipped before ranking, because its twin would be taken for its duplicate. What was retired or erased
+otherwise drops out when the texts are fetched. The cache is bounded in bytes; the least recently used user goes first.
 """
 
 from collections import OrderedDict
@@ -25,11 +25,11 @@ BATCH = 20_000
 LARGEST = 256 * 1024 * 1024
 """Bytes that all users' columns may take together."""
 _EMPTY: Final = 12 * 1024
-"""Bytes of a user of whom nothing is held, as a process of 5,000 of them grows."""
+"""Bytes per user without any rows, as a process with 5,000 of them grows."""
 
 
 class Names:
-    """Texts as small numbers, in the order in which they were first seen; -1 for one that never was."""
+    """Texts as small numbers, in the order in which they were first seen; -1 for an unknown one."""
 
     def __init__(self) -> None:
         self._numbers: dict[str | None, int] = {}
@@ -49,7 +49,7 @@ class Names:
 
 @dataclass(slots=True)
 class Columns:
-    """Rows of one kind, turns or records, growing in the order of the log."""
+    """Rows of one kind, turns or records, appended in log order."""
 
     matrix: Matrix
     passages: Coded
@@ -60,10 +60,10 @@ class Columns:
     lengths: Growing[np.float32] = field(default_factory=lambda: Growing(np.float32))
     marks: Growing[np.uint8] = field(default_factory=lambda: Growing(np.uint8))
     replaced: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
-    """The entry that wrote each row's next version; 0 for the newest one."""
+    """The entry that wrote each row's next version; 0 for the newest version."""
 
     owners: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
-    """The row of each passage of a long text, rising, beside the passage's vector."""
+    """The row of each passage of a long text, ascending, beside the passage's vector."""
 
     @classmethod
     def of(cls, dimension: int) -> "Columns":
@@ -85,7 +85,7 @@ class Columns:
         return sum(array.nbytes for array in held)
 
     def dots(self, query: Vectors) -> Floats:
-        """The similarity of a unit vector to every row: to its text as a whole or to its best passage."""
+        """The similarity of a unit vector to every row: to its whole text or to its best passage."""
         found = self.matrix.dots(query)
         if len(self.owners):
             np.maximum.at(found, self.owners.all, self.passages.dots(query))
@@ -98,8 +98,8 @@ _ROLES: Final[dict[str | None, int]] = {"user": USER, "assistant": PERSONA, "too
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Batch:
-    """Turns or records on their way into columns: ten thousand of them are a cold user's first search, so no step of
-    Python's for each that numpy can do for all."""
+    """Turns or records on their way into columns. A cold user's first search brings ten thousand of them, so numpy does in
+    bulk whatever it can."""
 
     seqs: NDArray[np.int64]
     places: NDArray[np.int64]
@@ -108,7 +108,7 @@ class _Batch:
     unpacked: Unpacked
 
     def some(self, rows: NDArray[np.int64]) -> "_Batch":
-        """These rows, rising; those that follow each other are not copied."""
+        """These rows, ascending; consecutive ones are not copied."""
         if len(rows) == len(self.seqs):
             return self
         found, moved = self.unpacked, np.full(len(self.seqs), -1)
@@ -133,14 +133,14 @@ class _Batch:
 
 
 class Newest(NamedTuple):
-    """The newest row that is held, by which a log is recognised."""
+    """The newest cached row, by which a log is recognised."""
 
     seq: int
     id: str
 
 
 class UserRows:
-    """Everything that is held of one user."""
+    """Everything cached about one user."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
@@ -156,7 +156,7 @@ class UserRows:
         """Row of the newest version of each record."""
         self.languages: frozenset[str] = frozenset()
         self._spoken = spoken(np.zeros(0, dtype=np.uint8))
-        """What the user's texts are written in, English apart, which is always looked up."""
+        """The languages of the user's texts, apart from English, which is always looked up."""
 
     @property
     def nbytes(self) -> int:
@@ -198,7 +198,7 @@ class UserRows:
         )
 
     def _linked(self, new: _Batch) -> NDArray[np.int64]:
-        """For each turn the row before it in its session, persona and lane; a revision stands alone."""
+        """For each turn, the row before it in its session, persona and lane; a revision stands alone."""
         start = len(self.turns.matrix)
         previous = np.full(len(new.seqs), -1, dtype=np.int64)
         rows = np.flatnonzero(new.places == new.seqs)
@@ -278,8 +278,8 @@ class UserRows:
         shared: bool,
         known: int | None,
     ) -> NDArray[np.bool_]:
-        """Which rows a search may find; `named` are lanes beside its own. With `shared`, what belongs to no persona
-        counts as everybody's.
+        """Which rows a search may find; `named` are lanes beside its own. With `shared`, what belongs to no persona counts
+        as everybody's.
         """
         mask = _any_of(columns.fields[_NOUN].all, [self.names.known(noun) for noun in nouns])
         if not isinstance(persona, Everything):
@@ -294,7 +294,7 @@ class UserRows:
 
 
 def _any_of(column: NDArray[np.int64], values: Sequence[int]) -> NDArray[np.bool_]:
-    """Where a column holds one of a few values: comparing a few times beats numpy's `isin` by far."""
+    """Where a column holds one of a few values: a few comparisons are far faster than numpy's `isin`."""
     mask = column == values[0]
     for value in values[1:]:
         mask |= column == value
@@ -302,7 +302,7 @@ def _any_of(column: NDArray[np.int64], values: Sequence[int]) -> NDArray[np.bool
 
 
 class TraceCache:
-    """Columns of the users who were searched lately."""
+    """Columns of the users who were searched recently."""
 
     def __init__(self, *, embedder: str, dimension: int, largest: int = LARGEST) -> None:
         self._embedder = embedder
@@ -311,10 +311,10 @@ class TraceCache:
         self._users: OrderedDict[UserKey, UserRows] = OrderedDict()
         self._sizes: dict[UserKey, int] = {}
         self._size = 0
-        """The sum of the sizes: a service holds thousands of users, and asks after every message."""
+        """The sum of the sizes: a service holds thousands of users and checks after every message."""
 
     def held(self, key: UserKey) -> UserRows:
-        """What is known of this user so far; an unknown one is empty."""
+        """What is cached for this user; empty for an unknown one."""
         rows = self._users.get(key)
         if rows is None:
             rows = self._users[key] = UserRows(self._dimension)
@@ -323,11 +323,11 @@ class TraceCache:
         return rows
 
     def query(self, rows: UserRows) -> Traces:
-        """What is new for these rows, from the newest one that is held on."""
+        """Asks for what these rows lack, from the newest cached one on."""
         return Traces(embedder=self._embedder, after=rows.last.seq - 1 if rows.last else 0, limit=BATCH)
 
     async def refresh(self, key: UserKey, store: UserStore, asked: Traces, found: Traced) -> UserRows:
-        """Takes in the answer to `query`, and what did not fit into it."""
+        """Takes in the answer to `query`, and fetches what did not fit into it."""
         rows = self.held(key)
         if rows.last is None and asked.after:
             return await self._anew(key, store)
@@ -353,7 +353,7 @@ class TraceCache:
         return await self.refresh(key, store, asked, (await store.read(asked))[asked])
 
     def _weigh(self, key: UserKey, rows: UserRows) -> None:
-        """Notes how large this user is now, and lets others go while all are too large."""
+        """Notes this user's new size, and evicts others while the total is too large."""
         size = _EMPTY + rows.nbytes
         self._size += size - self._sizes.get(key, 0)
         self._sizes[key] = size

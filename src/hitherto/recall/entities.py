@@ -1,7 +1,7 @@
-"""Who and what a message names: by name or alias, by a first name alone, or by a spelling that sounds alike.
+"""Whom and what a message names: by name or alias, by a first name alone, or by a spelling that sounds alike.
 
-The store keeps the names of entities as marks, so a message asks for the few that it may mean, and what comes back is
-checked against the message itself.
+The store keeps the names of entities as marks, so a message asks for the few that it may mean, and the results are checked
+against the message itself.
 """
 
 import re
@@ -14,10 +14,10 @@ from hitherto.text.names import may_be, slug
 from hitherto.types import Entity, Memory
 
 LOOKED_UP: Final = 96
-"""Marks that one message asks for; names beyond them are found through what mentions them."""
+"""The most marks that one message asks for; names beyond them are found through what mentions them."""
 LONGEST_NAME: Final = 3
 NEAR: Final = frozenset({"project", "place", "org"})
-"""What is looked at one hop away from a person."""
+"""What is looked up one hop away from a person."""
 
 _WORD: Final = re.compile(r"[^\W_][\w'’-]*")
 _MOST_TEXT: Final = 2_000
@@ -36,7 +36,7 @@ def marks(text: str) -> tuple[str, ...]:
 
 
 def meant(text: str, entities: Sequence[Entity]) -> tuple[str, ...]:
-    """References of the entities that the text names, in the order in which it does."""
+    """References of the entities that the text names, in order."""
     found: dict[str, None] = {}
     for name in _names(text) if entities else ():
         said = slug(name)
@@ -63,7 +63,7 @@ def one_hop(refs: Sequence[str], facts: Sequence[Memory]) -> tuple[str, ...]:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Runs of up to three words that begin and end with one that can be part of a name."""
+    """Runs of up to three words that begin and end with a word that can be part of a name."""
     said = [word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text[:_MOST_TEXT])]
     telling = [word.lower() not in STOPWORDS for word in said]
     for place, begins in enumerate(telling):

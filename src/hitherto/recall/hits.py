@@ -1,6 +1,6 @@
-"""What a search asks, and what becomes of what it found: hits, and what a context may show.
+"""What a search asks, and how its results become hits or the material of a context.
 
-Records are ordered by the recipe's own blend. What is no longer true is found only when the past is asked about.
+Records are ordered by the recipe's own blend. What is no longer true is found only if the question is about the past.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ class Search:
     anchor: str | None = None
     limit: int
     turns: int | None = None
-    """How many turns, where they have a limit of their own."""
+    """How many turns, if they have a limit of their own."""
     kinds: tuple[HitKind, ...] = ("turn", "memory", "episode", "summary")
     persona: Scope = ANY
     lane: Scope = ANY
@@ -67,20 +67,20 @@ class Search:
     zone: str = "UTC"
     known: int | None = None
     skip: frozenset[int] = frozenset()
-    """Entries of turns that the context holds anyway."""
+    """Entries of turns that the context contains anyway."""
     blending: Blending | None = None
     """How records are ordered; None ranks them on one scale with the turns."""
     weights: Weights = field(default=DEFAULT)
     around: bool = False
     """Whether questions come with their answers, and answers with their questions."""
     home: Scope = ANY
-    """The message's own lane, where another lane's turns must be nearly as good as the best of all."""
+    """The message's own lane; turns of other lanes must be nearly as good as the best of all."""
     elsewhere: float = 0.0
     """How nearly: a share of the best score."""
     room: int | None = None
-    """Characters that what is found may take together: behind them, no long text is looked through for what answers."""
+    """The characters that results may take together; beyond them, no long text is searched for its best passage."""
     open_session: str | None = None
-    """The session in which secrets may be told again, if there is one."""
+    """The session in which secrets may be repeated, if any."""
 
     @property
     def sides(self) -> tuple[RecordKind, ...]:
@@ -95,7 +95,7 @@ class Found:
     records: Sequence[Ranked]
     question: Question
     similarity: Mapping[int, float]
-    """Calibrated, by the entry of a record; what the embedder has not come to yet is taken for just similar enough."""
+    """Calibrated, by the entry of a record; what has no vector yet is assumed to be just similar enough."""
     passages: Mapping[int, Floats]
     """By the entry of a long text: how similar each of its passages is."""
 
@@ -104,9 +104,9 @@ class Found:
     problem: str = ""
     """Why there are no similarities; empty where there are."""
     around: Mapping[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
-    """By a turn's entry, those of the question before it and of the answer after it; 0 where there is none."""
+    """By a turn's entry, those of the question before it and of the answer after it; 0 for none."""
     clean: frozenset[int] = frozenset()
-    """Entries that are known to hold no secret."""
+    """Entries known to contain no secret."""
 
     def recalled(self, what: StoredTurn | Record, ranked: Ranked) -> Recalled:
         return Recalled(what=what, score=ranked.score, parts=ranked.parts, excerpt=self.excerpt(what))
@@ -127,13 +127,13 @@ def in_scope(turn: StoredTurn, search: Search, lanes: frozenset[str]) -> bool:
 
 
 def meant(record: Record, search: Search) -> bool:
-    """Whether a record is of a kind and a persona that were asked for; what belongs to no persona is everybody's."""
+    """Whether a record is of a requested kind and persona; what belongs to no persona is everybody's."""
     whose = isinstance(search.persona, Everything) or record.persona in (search.persona, None)
     return whose and record.noun in search.sides
 
 
 def ordered(records: Mapping[int, Record], found: Found, search: Search) -> list[Recalled]:
-    """Records by the recipe's blend, then those that it leaves out, each with its reason."""
+    """Records by the recipe's blend, followed by those that it leaves out, each with its reason."""
     ranked = [one for one in found.records if one.seq in records]
     if search.blending is None:
         return [found.recalled(records[one.seq], one) for one in ranked]
@@ -182,7 +182,7 @@ def _reason(record: Record, found: Found, search: Search) -> str:
 
 
 def ended(what: StoredTurn | Record, question: Question, search: Search) -> bool:
-    """Whether a memory has ended, and the message does not ask about the time when it held."""
+    """Whether a memory has ended and the message does not ask about the time when it held."""
     if not isinstance(what, Memory) or what.valid_to is None or what.valid_to > search.now:
         return False
     begins = what.valid_from or what.at

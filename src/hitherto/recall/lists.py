@@ -26,14 +26,14 @@ from hitherto.types import Record, StoredTurn
 N = TypeVar("N", bound=Record)
 
 Place = tuple[datetime, int]
-"""Where a record stands in a list: its `at` and `seq`."""
+"""A record's place in a list: its `at` and `seq`."""
 
 LISTED = 1_000
-"""How many rows a list gives unless told otherwise."""
+"""How many rows a list returns by default."""
 
 
 def everything_or(value: str | None) -> Scope:
-    """In lists and searches None means all."""
+    """In lists and searches, None means all."""
     return ANY if value is None else value
 
 
@@ -51,7 +51,7 @@ async def turns(
     known: int | None = None,
     before: int | None = None,
 ) -> list[StoredTurn]:
-    """Turns in the conversation's order."""
+    """Turns in conversation order."""
     whose, where = everything_or(persona), everything_or(lane)
     query: TurnsById | Window | TurnList
     if ids is not None:

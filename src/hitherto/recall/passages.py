@@ -1,8 +1,8 @@
-"""Long texts by paragraph: a story is found, and shown, by the paragraph that answers rather than by its average.
+"""Splits long texts by paragraph: a story is found, and shown, by the paragraph that answers rather than by its average.
 
-A text within `LONGEST` tokens is one passage. A longer one is cut at its paragraphs, and a paragraph
-that is too long itself at its sentences, in the last resort between words. The cut depends on the text
-alone, so what was indexed and what is shown are the same passages.
+A text of at most `LONGEST` tokens is one passage. A longer one is cut into paragraphs, a paragraph that is still too long
+into sentences, and as a last resort between words. The cut depends on the text alone, so the same passages are indexed and
+shown.
 """
 
 import re
@@ -20,24 +20,24 @@ from hitherto.text.analyser import stems_as
 from hitherto.tokens import tokenizer
 
 LONGEST: Final = 500
-"""Tokens of o200k, whatever family a context is counted in."""
+"""Tokens of o200k, whichever family a context is counted in."""
 SHOWN: Final = 500
-"""Characters of an earlier turn in a context, but for the best one, which is shown by its passage."""
+"""Characters of an earlier turn in a context, except the best one, which is shown by its passage."""
 MOST: Final = 64
-"""Passages of one text; what stands behind them is found by its words only."""
+"""The most passages of one text; what follows them is found by its words only."""
 
 FEW_SENTENCES: Final = 9
-"""In a text of more, somebody explains rather than tells."""
+"""In a text with more of them, somebody explains rather than tells."""
 
 _PARAGRAPH: Final = re.compile(r"\n\s*\n+")
-# A space behind the end of a sentence, or a line feed; written so that the search can leap from space to space, in a third of
-# the time.
+# A space after the end of a sentence, or a line feed; written so that the search can leap from space to space, in a third
+# of the time.
 _SENTENCE: Final = re.compile(r"\s(?:(?<=[.!?…。！？]\s)\s*|(?<=\n)\n*)")
 _WORDS: Final = 200
 
 
 def passages(text: str) -> tuple[str, ...]:
-    """The passages of a long text, in order; nothing for one that is short enough to stand as a whole."""
+    """The passages of a long text, in order; none for a text that is short enough to stand as a whole."""
     if _fits(text):
         return ()
     found = [part for paragraph in _PARAGRAPH.split(text) for part in _pieces(paragraph) if part.strip()]
@@ -45,8 +45,8 @@ def passages(text: str) -> tuple[str, ...]:
 
 
 def best(found: Sequence[str], asked: Sequence[str], similarities: NDArray[np.float32], *, code: str) -> int:
-    """The passage that answers best: the share of the asked stems in it, in a text of this language, and its similarity,
-    which may be missing."""
+    """The passage that answers best, by its share of the asked stems in the language of the text, and its similarity if
+    known."""
     wanted = set(asked)
     shares = [len(wanted.intersection(stems_as(passage, code))) / max(len(wanted), 1) for passage in found]
     scores = np.array(shares)
@@ -56,10 +56,10 @@ def best(found: Sequence[str], asked: Sequence[str], similarities: NDArray[np.fl
 
 
 def about(text: str, asked: Sequence[str], *, most: int = SHOWN) -> str:
-    """The run of whole sentences, in at most so many characters, that says most of what is asked; "" for a text that is
-    short enough to be shown as it is, or that says nothing of it.
+    """The run of whole sentences, within so many characters, that says most of what is asked; "" for a text that is short
+    enough to be shown whole, or that says nothing about it.
 
-    Words are compared by how they begin: this runs for every long text of a context, so nothing is stemmed here.
+    Words are compared by their beginnings: this runs for every long text of a context, so nothing is stemmed here.
     """
     if len(text) <= most or not asked:
         return ""
@@ -85,7 +85,7 @@ def about(text: str, asked: Sequence[str], *, most: int = SHOWN) -> str:
 
 
 def beginning(text: str, most: int) -> str:
-    """The first whole sentences within so many characters, or at least a part of the first one."""
+    """The first whole sentences within so many characters, or at least part of the first one."""
     if len(text) <= most:
         return text
     end = 0
@@ -97,7 +97,7 @@ def beginning(text: str, most: int) -> str:
 
 
 def couples(text: str) -> list[str]:
-    """Each two sentences that follow each other; none of a text that has no more than two, or more than a few."""
+    """Every two consecutive sentences; none for a text that has at most two, or too many."""
     said = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
     return [" ".join(two) for two in pairwise(said)] if 2 < len(said) <= FEW_SENTENCES else []
 
@@ -108,7 +108,7 @@ def _beginning(asked: tuple[str, ...]) -> "_Beginning":
 
 
 class _Beginning:
-    """Finds where a word of a text begins like one of some stems, and with which; the y of "happy" is an i in its stem."""
+    """Finds where a word of a text begins like one of some stems, and which; the y of "happy" is an i in its stem."""
 
     def __init__(self, stems: set[str]) -> None:
         self._begins = sorted(stems, key=lambda stem: (-len(stem), stem))
@@ -116,7 +116,7 @@ class _Beginning:
         self._plain = all(stem.isascii() and stem.isalnum() for stem in stems)
 
     def __call__(self, text: str) -> list[tuple[int, str]]:
-        """Looking for the stems one by one takes a tenth of what the expression does, which ordinary text does not need."""
+        """Looking for the stems one by one takes a tenth of the time of the expression, which ordinary text does not need."""
         if not (self._plain and text.isascii()):
             return [(match.start(), match[0].lower()) for match in self._any.finditer(text)]
         lower, places = text.lower(), dict[int, str]()
@@ -130,8 +130,8 @@ class _Beginning:
 
 
 def _pieces(paragraph: str) -> Iterator[str]:
-    """A paragraph, or its sentences in as many pieces as they need. No token of o200k reaches from a sign over a space, so
-    the sentences' own tokens add up to those of the piece."""
+    """A paragraph, or its sentences in as many pieces as needed. No token of o200k reaches from punctuation across a space,
+    so the sentences' own tokens add up to those of the piece."""
     if _fits(paragraph):
         yield paragraph.strip()
         return
@@ -147,7 +147,7 @@ def _pieces(paragraph: str) -> Iterator[str]:
 
 
 def _bounded(sentence: str) -> Iterator[str]:
-    """A sentence, or what is left of one that never ends: runs of words, and of characters where there are no words."""
+    """A sentence, or what is left of one that never ends: runs of words, and of characters if there are no words."""
     if _fits(sentence):
         yield sentence
         return
@@ -162,7 +162,7 @@ def _bounded(sentence: str) -> Iterator[str]:
 
 
 def _fits(text: str) -> bool:
-    """Whether a text is within one passage; it has no more tokens than bytes, so a short one needs no counting."""
+    """Whether a text fits in one passage; it has no more tokens than bytes, so a short one need not be counted."""
     return len(text.encode("utf-8", "surrogatepass")) <= LONGEST or _tokens(text) <= LONGEST
 
 

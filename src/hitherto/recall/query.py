@@ -1,13 +1,13 @@
 """What a message asks: what it is about, who is meant, what time is meant.
 
-Names of the people who talk are noise to a dense vector (every turn is "about" them) and signal for a filter-free
-bonus: they are taken out of the text that is embedded and looked up, and returned as `speakers`. First and second
-person tell whose words are wanted. A long outburst is reduced to the sentences that carry its topic. Nothing here
-gates retrieval: each finding only adds to a score.
+Names of the people who talk are noise to a dense vector (every turn is "about" them) and a signal for a bonus. So they are
+removed from the text that is embedded and looked up, and returned as `speakers`. First and second person tell whose words
+are wanted. A long outburst is reduced to the sentences that carry its topic. Nothing here gates retrieval: each finding
+only adds to a score.
 
 Full text finds only what is said in the same words, and a vector of a whole turn loses the one word that matters. So words
 that say nearly the same as the asked ones ("doctor", "physician") are looked up as well, and count for less. They come from
-a list, `related.txt`, that `scripts/relate_words.py` makes from the static embedder's table.
+a list, `related.txt`, which `scripts/relate_words.py` makes from the static embedder's table.
 """
 
 import math
@@ -26,13 +26,13 @@ from hitherto.text.analyser import asked_stems, stems, words
 from hitherto.text.languages import ENGLISH, Language, detect, language
 
 MAX_STEMS: Final = 48
-"""A query never looks up more stems than this; the most repeated ones stay."""
+"""The most stems that a query looks up; the most repeated ones stay."""
 GIST_WORDS: Final = 80
 """Longer messages are reduced to about this many words before they are embedded."""
 ANCHOR_STEMS: Final = 4
-"""A message with fewer stems borrows those of the turn it answers, unless it stands alone all the same."""
+"""A message with fewer stems borrows those of the turn it answers, unless it stands alone anyway."""
 OWN_STEMS: Final = 2
-"""A question of so many stems stands for itself: what was said just before may be about anything else, and would drown it."""
+"""A question with this many stems stands alone: what was said just before may be about anything else, and would drown it."""
 _MAX_TEXT: Final = 20_000
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
@@ -50,26 +50,26 @@ class Period(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A message as ranking sees it."""
+    """A message in the form that ranking uses."""
 
     text: str
     """What is embedded: the gist, without the speakers' names."""
     stems: tuple[str, ...]
     related: tuple[str, ...] = ()
-    """Stems that say nearly the same."""
+    """Stems that mean nearly the same."""
     speakers: frozenset[str] = frozenset()
-    """Speakers who are named, as they are spelled in the log."""
+    """Speakers who are named, spelt as in the log."""
     of_user: bool = False
     """It asks for what the user said about themselves."""
     of_persona: bool = False
     """It asks for what the persona said."""
     asks_when: bool = False
     collects: bool = False
-    """What it asks for lies in many conversations: how many, all the."""
+    """The answer lies in many conversations ("how many", "all the")."""
     surveys: bool = False
-    """It asks how things went over many conversations: in which order, a summary."""
+    """It asks how things went over many conversations: in which order, or for a summary."""
     alone: bool = True
-    """It says enough by itself: no anchor was or would be read with it."""
+    """It says enough by itself: no anchor is read with it."""
     periods: tuple[Period, ...] = ()
 
 
@@ -81,8 +81,8 @@ def understand(
     periods: Sequence[Period] = (),
     languages: Collection[str] = (),
 ) -> Question:
-    """Read a message in the light of its anchor. `speakers` are the names that turns of this user carry, `languages` those
-    that they are written in: the words are looked up in each.
+    """Reads a message in the light of its anchor. `speakers` are the names on this user's turns, `languages` the languages
+    of those turns: the words are looked up in each.
     """
     text = text[:_MAX_TEXT]
     spoken = language(detect(text, likely=languages) or ENGLISH)
@@ -115,8 +115,8 @@ def understand(
 def _looked_up(
     about: str, said: tuple[str, ...], spoken: Language, languages: Collection[str]
 ) -> tuple[tuple[str, ...], Sequence[str]]:
-    """The stems to look up, and those that the same words have in the user's other languages. A time counted from the moment of
-    asking ("three weeks ago") is left out: the turn that is meant counted from its own, if at all.
+    """The stems to look up, and their counterparts in the user's other languages. A time counted from the moment of asking
+    ("three weeks ago") is left out: the turn that is meant counted from its own, if at all.
     """
     counted = spoken.patterns.get("asking.counted")
     uncounted = about if counted is None else counted.sub(" ", about)
@@ -127,7 +127,7 @@ def _looked_up(
 
 
 def _first_person(text: str, spoken: Language) -> bool:
-    """Whether a message speaks of the one who writes it; where words are not apart, whether it holds such a word."""
+    """Whether a message speaks of its writer; in scripts without spaces, whether it contains such a word."""
     first = spoken.words["person.first"]
     if spoken.script == "latin" or spoken.script == "cyrillic":
         return not first.isdisjoint(_said(text)) or not first.isdisjoint(text.lower().split())
@@ -135,7 +135,7 @@ def _first_person(text: str, spoken: Language) -> bool:
 
 
 def gist(text: str) -> str:
-    """A text as it is, or for a long one the sentences that carry its topic: questions, and words that come back."""
+    """A text as it is, or for a long one the sentences that carry its topic: questions, and recurring words."""
     if len(_said(text)) <= GIST_WORDS:
         return text
     once = {tuple(stems(sentence)): sentence for sentence in _SENTENCE.split(text)}  # said twice is said once
@@ -161,12 +161,12 @@ def gist(text: str) -> str:
 
 @lru_cache(maxsize=4)
 def _said(text: str) -> tuple[str, ...]:
-    """The words of a message, which several questions are asked about."""
+    """The words of a message, for the several checks that need them."""
     return tuple(words(text))
 
 
 def _bounded(found: Sequence[str]) -> tuple[str, ...]:
-    """Each stem once, in order; of too many, the most repeated."""
+    """Each stem once, in order; if there are too many, the most repeated."""
     counts = Counter(found)
     if len(counts) > MAX_STEMS:
         places = {stem: place for place, stem in enumerate(counts)}
@@ -176,7 +176,7 @@ def _bounded(found: Sequence[str]) -> tuple[str, ...]:
 
 
 def _named(text: str, speakers: Collection[str]) -> tuple[frozenset[str], str]:
-    """Which speakers a text names, by their whole name or its first word, and the text without them."""
+    """The speakers a text names, by their whole name or its first word, and the text without them."""
     said = {word.removesuffix("'s") for word in _said(text)}
     named: set[str] = set()
     rest = text
@@ -191,11 +191,11 @@ def _named(text: str, speakers: Collection[str]) -> tuple[frozenset[str], str]:
 
 
 MOST: Final = 8
-"""Related stems of one message: each is a lookup of its own."""
+"""The related stems looked up for one message; each is a lookup of its own."""
 
 
 def related(asked: Sequence[str], *, most: int = MOST) -> tuple[str, ...]:
-    """Stems that are near the asked ones and not among them: the nearest of each first, then the next of each."""
+    """Stems near the asked ones and not among them: the nearest of each first, then the next of each."""
     listed = _listed()
     turns = zip_longest(*(listed.get(stem, ()) for stem in asked))
     near = dict.fromkeys(stem for turn in turns for stem in turn if stem is not None)

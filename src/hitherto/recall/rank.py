@@ -1,18 +1,17 @@
 """From raw scores to an order, with a reason for each place.
 
-Full-text and dense scores live on different scales, so each is standardised over the user's rows before they are
-added (reciprocal ranks throw away how much better the best one is). A turn is read with its neighbours: a short one
-leans on what was said around it, a long one speaks for itself. The rest are small bonuses: who spoke, whether the
-speaker tells something of themselves, when it was, how good its session is otherwise, and the bounded shelf of
-standing requests.
+Full-text and dense scores live on different scales, so each is standardised over the user's rows before they are added
+(reciprocal ranks throw away how much better the best one is). A turn is read with its neighbours: a short one leans on what
+was said around it, a long one speaks for itself. The rest are small bonuses: who spoke, whether the speaker tells something
+about themselves, when it was, how good the rest of its session is, and a bounded number of standing requests.
 
-All weights are in `Weights`, a value that a recipe can set; the defaults are tuned on development conversations of
-three kinds at once. docs/measured/recall.md tells what each of them is worth.
+All weights are in `Weights`, a value that a recipe can set; the defaults are tuned on development conversations of three
+kinds at once. docs/measured/recall.md tells what each of them is worth.
 
 The recipes' own ways to order memories are here too, to the number: `boosted` is the recall recipe's (threshold, recency
 boost, importance), `blended` the personas recipe's (similarity, recency with a half-life, how often an entity comes up),
-`by_lane` the lanes recipe's (full text first, other lanes only when they are named or the match is strong). Similarities are
-calibrated ones (`embed.base`), ages are in days.
+`by_lane` the lanes recipe's (full text first, other lanes only if they are named or the match is strong). Similarities are
+calibrated (`embed.base`), ages are in days.
 """
 
 from collections import Counter
@@ -39,7 +38,7 @@ OTHER: Final = 3
 """A tool's or the system's: neither side of the conversation."""
 _NONE: Final = np.zeros(0, dtype=np.int64)
 FEW: Final = 20
-"""Fewer rows than this have no spread of their own: one that matches would be its own average, and count for nothing."""
+"""Fewer rows than this have no spread of their own: a single match would be its own average, and count for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,20 +47,20 @@ class Weights:
 
     lexical: float = 1.0
     related: float = 0.25
-    """What a related word counts beside an asked one."""
+    """What a related word counts relative to an asked one."""
     dense: float = 1.0
-    """Multiplied by how far the embedder is to be trusted (`Embedder.trust`)."""
+    """Multiplied by how far the embedder can be trusted (`Embedder.trust`)."""
     previous: float = 0.7
     next: float = 0.4
     beyond: float = 0.2
     """The full-text score of the turn before, the turn after, and those one step further on either side."""
     lean: float = 50.0
-    """A turn of this many stems takes in half as much of its neighbours as an empty one."""
+    """A turn with this many stems takes in half as much of its neighbours as an empty one."""
     speaker: float = 1.5
     of_user: float = 1.2
     of_persona: float = 0.3
     tells: float = 1.5
-    """A turn that tells something of its speaker counts this much more when that speaker is meant."""
+    """A turn in which speakers tell something about themselves counts this much more if that speaker is meant."""
     period: float = 1.5
     fade_days: float = 7.0
     """How fast the bonus for a period fades outside it."""
@@ -69,11 +68,11 @@ class Weights:
     session: float = 0.1
     session_share: float = 0.7
     session_rows: int = 5
-    """When sessions are ranked: their best row, and this share of the following ones among so many."""
+    """For ranking sessions: the share of their following rows that is added to the best one, and how many of them."""
     instruction: float = 1.5
     preference: float = 1.5
     shelf: int = 3
-    """At most so many standing requests of each kind are lifted."""
+    """At most this many standing requests of each kind are lifted."""
     duplicate: float = 0.98
     """Turns with a cosine at least this high are one result."""
 
@@ -83,7 +82,7 @@ DEFAULT: Final = Weights()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """One user's rows as parallel arrays in the order of the log. -1 stands for "none"."""
+    """One user's rows as parallel arrays in log order. -1 stands for "none"."""
 
     seqs: Integers
     previous: Integers
@@ -105,7 +104,7 @@ class Rows:
 
 
 class Part(NamedTuple):
-    """What one finding adds to every row: a column, from a level on, times a weight."""
+    """What one finding adds to every row: a column, above a level, times a weight."""
 
     column: Scores
     weight: float = 1.0
@@ -123,11 +122,11 @@ class Ranked(NamedTuple):
     score: float
     parts: Mapping[str, float]
     duplicates: tuple[int, ...] = ()
-    """Sequence numbers of nearly the same turns that this one stands for."""
+    """Sequence numbers of near-identical turns that this one stands for."""
 
 
 def leans(lengths: NDArray[np.float32], *, lean: float = DEFAULT.lean) -> NDArray[np.float32]:
-    """How much of its neighbours each row takes in: 1 for an empty one, falling with its length."""
+    """How much of its neighbours each row takes in: 1 for an empty row, falling with its length."""
     return (lean / (lean + lengths)).astype(np.float32, copy=False)
 
 
@@ -146,9 +145,9 @@ def rank(
 ) -> list[Ranked]:
     """The best rows, best first, ties by seq.
 
-    `lexical` holds each row's own BM25 (0 without a match), `dense` its similarity blended with its neighbours', or
-    None when there is no embedder. Rows that are not `allowed` neither appear nor count in the statistics. `usual` is how
-    similarities spread elsewhere, for rows that are too few to tell. `related` is each row's BM25 for related words.
+    `lexical` holds each row's own BM25 (0 without a match), `dense` its similarity blended with its neighbours', or None
+    without an embedder. Rows that are not `allowed` neither appear nor count in the statistics. `usual` is how similarities
+    are spread elsewhere, for when there are too few rows to tell. `related` is each row's BM25 for related words.
     """
     total, parts = scored(
         rows,
@@ -191,7 +190,7 @@ def scored(
         rows, question, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
     )
     total = np.full(len(rows), -sum(part.level * part.weight for part in parts.values()))
-    weighed = np.empty(len(rows))  # one for all: new memory costs more than the sum
+    weighed = np.empty(len(rows))  # one array for all: allocating costs more than adding
     for part in parts.values():
         total += np.multiply(part.column, part.weight, out=weighed)
     if allowed is not None:
@@ -253,7 +252,7 @@ def _parts(
 
 
 def _telling(rows: Rows, weights: Weights) -> Scores:
-    """1 for every row, and more for those that tell something of their speaker."""
+    """1 for every row, and more for those in which speakers tell something about themselves."""
     return np.where((rows.flags & TELLS) > 0, 1.0 + weights.tells, 1.0)
 
 
@@ -264,9 +263,9 @@ class Spread:
 
 
 def standardiser(scores: Scores, allowed: NDArray[np.bool_] | None = None, *, least: int = 0) -> Spread:
-    """Mean and standard deviation; where all scores are alike they say nothing, and a deviation of 1 makes them 0.
+    """Mean and standard deviation. If all scores are alike they say nothing, and a deviation of 1 makes them 0.
 
-    Of fewer than `least` scores the missing ones count as 0.
+    With fewer than `least` scores, the missing ones count as 0.
     """
     out = _NONE if allowed is None else np.flatnonzero(~allowed)
     there = len(scores) - len(out)
@@ -291,7 +290,7 @@ def closeness(times: Scores, periods: Sequence[tuple[float, float]], *, fade: fl
 def collapse(
     ranked: Sequence[Ranked], likeness: NDArray[np.floating[Any]], *, threshold: float = DEFAULT.duplicate
 ) -> list[Ranked]:
-    """Fold near duplicates into the best of them. `likeness` is the cosine of each with each, in the order of `ranked`."""
+    """Folds near duplicates into the best of them. `likeness` holds the cosine of each pair, in the order of `ranked`."""
     alike = likeness >= threshold
     np.fill_diagonal(alike, val=False)
     if not alike.any():
@@ -323,8 +322,8 @@ def rank_sessions(totals: Scores, sessions: Integers, *, weights: Weights = DEFA
 
 
 def _of_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> Scores:
-    """What neighbours add to each row's score. Few rows hold any of the words, so each of those gives to its
-    neighbours; the end of the longer array takes what is given to none, which -1 points to.
+    """What neighbours add to each row's score. Few rows contain any of the words, so each of those gives to its neighbours;
+    the extra last element, which -1 points to, takes what has no receiver.
     """
     holding = np.flatnonzero(lexical != 0)
     scores, before, after = lexical[holding], rows.previous[holding], rows.next[holding]
@@ -339,8 +338,7 @@ def _of_neighbours(lexical: Scores, rows: Rows, *, weights: Weights) -> Scores:
 
 
 def _best_of_session(total: Scores, sessions: Integers, *, weight: float) -> Scores:
-    """For each row a share of the score of its session's best row, never below 0; most rows of a session follow each
-    other."""
+    """For each row, a share of its session's best score, never below 0; most rows of a session are consecutive."""
     starts = np.flatnonzero(np.append(True, sessions[1:] != sessions[:-1]))
     best = np.zeros(int(sessions.max()) + 1)
     np.maximum.at(best, sessions[starts], np.maximum.reduceat(total, starts))
@@ -349,7 +347,7 @@ def _best_of_session(total: Scores, sessions: Integers, *, weight: float) -> Sco
 
 
 def _shelf(total: Scores, rows: Rows, *, weights: Weights) -> Iterator[tuple[Integers, float]]:
-    """The best few standing requests of each kind, whatever they are about, and what they are lifted by; the persona and
+    """The best few standing requests of each kind, whatever they are about, and how far they are lifted; the persona and
     tools make none."""
     marked = np.flatnonzero(rows.flags & (INSTRUCTION | PREFERENCE))
     marked = marked[rows.roles[marked] < PERSONA]
@@ -397,7 +395,7 @@ class Shares:
 
 
 def boosted(candidates: Sequence[RankCandidate], *, boosts: Boosts | None = None) -> list[Blended]:
-    """What is similar enough, times its boosts, the best few."""
+    """The best few of what is similar enough, times their boosts."""
     boosts = boosts or Boosts()
     found: list[Blended] = []
     for candidate in candidates:
@@ -449,7 +447,7 @@ def by_lane(
 
 
 def by_words(candidates: Sequence[RankCandidate]) -> list[Blended]:
-    """By full text alone, for when no similarity is to be had."""
+    """By full text alone, for when there are no similarities."""
     return _ordered([_blended(c.seq, c.lexical, {"lexical": c.lexical}) for c in candidates])
 
 

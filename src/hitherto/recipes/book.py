@@ -1,4 +1,4 @@
-"""Recipes by name: those that come with the package, files of the application's own, and those that a tenant saved."""
+"""Recipes by name: bundled ones, files of the application, and those that a tenant saved."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _DEEPEST = 8
 
 
 def names() -> tuple[str, ...]:
-    """The recipes that come with the package."""
+    """The bundled recipes."""
     return tuple(
         sorted(entry.name.removesuffix(".toml") for entry in _BUNDLED.iterdir() if entry.name.endswith(".toml"))
     )
@@ -45,12 +45,12 @@ def load(source: str | Path) -> Recipe:
 
 
 def parse(text: str, *, origin: str = "recipe", folder: Path | None = None) -> Recipe:
-    """A recipe from TOML text; what it extends is looked up by name, or by path from `folder`."""
+    """A recipe from TOML text; the recipe it extends is looked up by name, or by path from `folder`."""
     return check(_merged(text, origin=origin, folder=folder, depth=0), origin=origin)
 
 
 def check(fields: Mapping[str, Any], *, origin: str = "recipe") -> Recipe:
-    """A recipe from plain values, or an error that names the field and the nearest right one."""
+    """A recipe from plain values, or an error that names the field and the nearest valid one."""
     try:
         return Recipe.model_validate(dict(fields))
     except ValidationError as error:
@@ -95,7 +95,7 @@ def _merged(text: str, *, origin: str, folder: Path | None, depth: int) -> dict[
 
 
 def _left_out(below: dict[str, Any], sections: object, *, origin: str) -> dict[str, Any]:
-    """A recipe's fields without these sections, wherever they are named; a group that has no other goes with them."""
+    """A recipe's fields without these sections, wherever they are named; a group that has no others is removed."""
     if not isinstance(sections, list):
         raise InvalidRecipe(f'{origin}: without is a list of sections, such as ["today"]')
     order: list[str] = below["order"]
@@ -145,7 +145,7 @@ def _words(detail: ErrorDetails) -> str:
 
 
 def _fields(path: tuple[int | str, ...]) -> tuple[str, ...]:
-    """The fields of the part of a recipe that stands at this place."""
+    """The fields of the recipe part at this place."""
     here: object = Recipe
     for step in path:
         if get_origin(here) is dict:
@@ -168,7 +168,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The recipe of a context, and what should be said about it."""
+    """The recipe of a context, and any warning about it."""
 
     recipe: Recipe
     warnings: tuple[str, ...] = ()
@@ -182,14 +182,14 @@ class SavedRecipes:
         self._tenant = tenant
 
     async def define(self, recipe: Recipe, *, now: datetime) -> Recipe:
-        """A new version, unless the newest says the same."""
+        """Saves a new version, unless the newest says the same."""
         if _NAME.fullmatch(recipe.name) is None:
             raise InvalidInput(
-                f"{recipe.name!r} cannot be a recipe's name; use small letters, digits, hyphens and underscores"
+                f"{recipe.name!r} cannot be a recipe's name; use lower-case letters, digits, hyphens and underscores"
             )
         if recipe.name in names():
-            raise InvalidInput(f"{recipe.name!r} comes with Hitherto and stays as it is; choose another name")
-        # Checked again from its fields: a copy with changed fields may carry the canonical text of what it was copied from.
+            raise InvalidInput(f"{recipe.name!r} comes with Hitherto and cannot be replaced; choose another name")
+        # Checked again from its fields: a copy with changed fields may carry the canonical text of its original.
         body = check(recipe.model_dump(mode="json"), origin=recipe.name).canonical
         return _recipe_of(await self._catalog.put(self._tenant, KIND, recipe.name, body, at=now))
 
@@ -197,8 +197,8 @@ class SavedRecipes:
         return [_recipe_of(document) for document in await self._catalog.documents(self._tenant, KIND)]
 
     async def chosen(self, name: str, *, usual: Recipe) -> Chosen:
-        """The recipe of that name: a bundled one, a saved one, or a file. A catalog that cannot be read costs the saved
-        recipe, not the conversation: the usual one serves, with a warning."""
+        """The recipe of that name: a bundled one, a saved one, or a file. If the catalog cannot be read, the usual recipe
+        is used, with a warning: the conversation goes on."""
         if name in names() or _NAME.fullmatch(name) is None:
             return Chosen(load(name))
         try:

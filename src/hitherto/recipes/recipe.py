@@ -27,13 +27,13 @@ class _Part(BaseModel):
 
 
 class Total(_Part):
-    """The whole context. `cap` is never passed; the answer's `reserve` comes out of it."""
+    """The whole context. `cap` is never exceeded; the answer's `reserve` comes out of it."""
 
     target: Amount
     cap: Amount
     reserve: Tokens
     fill: Literal["cap", "target"] = "cap"
-    """How far groups that have more to show are filled beyond their own targets."""
+    """How far groups with more to show are filled beyond their own targets."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -61,20 +61,21 @@ class Group(_Part):
 
 OwnName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 PLACED: Final = ("after", "before", "target", "cap", "floor")
-"""What a table of `sections` may say about where it stands and its budget, instead of order and groups."""
+"""What a table under `sections` may say about its place and budget, instead of order and groups."""
 OWN_CAP: Final = 300
-"""Tokens of a section that names no budget."""
+"""Tokens of a section without a budget of its own."""
 
 
 class OwnSection(_Part):
-    """A section of the application's own: a memory block whose lines come from a function, a template, or the call's `inputs`.
+    """A section of the application's own: a memory block whose lines come from a function, a template, or the call's
+    `inputs`.
 
     `after` or `before` (a section's id), `target`, `cap` and `floor` give it a place in `order` and a group of its own;
     unless `trim` names it, it is the first of the last resort.
     """
 
     title: Title
-    """What its markers show."""
+    """The title in its markers."""
     source: str = ""
     """The function that yields its lines, by the name under which the application or a package declares it."""
     template: str = ""
@@ -84,7 +85,7 @@ class OwnSection(_Part):
     changes: Literal["fixed", "rarely", "session", "turn"] = "turn"
     """How often its text changes."""
     seconds: Annotated[float, Field(gt=0, le=10)] = 0.25
-    """How long the function may take; a context does without it after that."""
+    """How long the function may take; after that, the context does without it."""
     items: Amount = 50
     """At most this many lines are considered."""
 
@@ -175,12 +176,12 @@ class LastTime(_Part):
 
 
 class LongTerm(_Part):
-    """What the block of long-term memory shows: with `exchanges`, facts under whom they are about and then what was said, each
-    answer with its question, in time order under its day.
+    """What the block of long-term memory shows. With `exchanges`: facts, grouped by whom they are about, followed by what
+    was said, each answer with its question, in time order under its day.
     """
 
     form: Literal["items", "exchanges"] = "items"
-    """Lines by their score, or exchanges in the order of time."""
+    """Lines by score, or exchanges in order of time."""
     turns: Amount = 24
     """How many earlier turns are candidates."""
 
@@ -251,14 +252,14 @@ class Recipe(_Part):
     arrange: Literal["listed", "volatility"] = "listed"
     order: tuple[SectionId, ...] = Field(min_length=1, strict=False)
     tail: tuple[SectionId, ...] = Field(default=(), strict=False)
-    """What is shown after the history, just before the message, because it changes with every turn."""
+    """Shown after the history, just before the message, because it changes with every turn."""
     trim: tuple[SectionId, ...] = Field(strict=False)
-    """What is trimmed when the total is over, first to last."""
+    """What is trimmed if the total is over, first to last."""
     last_resort: tuple[SectionId, ...] = Field(strict=False)
-    """What goes, first to last, only when otherwise no context could be built."""
+    """What is dropped, first to last, only if no context could be built otherwise."""
     groups: dict[str, Group]
     titles: dict[SectionId, Title] = Field(default_factory=dict[SectionId, str])
-    """Other titles than the usual ones."""
+    """Titles other than the usual ones."""
     leads: dict[SectionId, str] = Field(default_factory=dict[SectionId, str])
     """A line above a block's opening marker, such as a Markdown heading."""
     sections: dict[OwnName, OwnSection] = Field(default_factory=dict[str, OwnSection])
@@ -297,7 +298,7 @@ class Recipe(_Part):
         return self
 
     def heading(self, section: SectionId) -> Heading:
-        """How a section is shown, one of the recipe's own like any other."""
+        """How a section is shown, including one of the recipe's own."""
         own = self.sections.get(section)
         return HEADINGS[section] if own is None else own.heading
 

@@ -65,7 +65,7 @@ def text(value: object, *, indent: int | None = None) -> str:
 
 
 def made(cls: type[T], values: Any) -> T:
-    """A dataclass from the JSON of a stranger: every field must be there and of its type."""
+    """A dataclass from untrusted JSON: every field must be present and of its type."""
     if not isinstance(values, dict):
         raise TypeError(f"{values!r:.40} is not an object")
     found = cast(dict[str, Any], values)
@@ -73,20 +73,20 @@ def made(cls: type[T], values: Any) -> T:
 
 
 def _rebuilt(cls: type[T], values: Mapping[str, Any]) -> T:
-    """A dataclass from JSON that a store wrote; a field that was not there yet has its default."""
+    """A dataclass from JSON that a store wrote; a field that did not exist then takes its default."""
     found = readers(cls, checked=False)
     return cls(**{name: read(values[name]) if read else values[name] for name, read in found.items() if name in values})
 
 
 @cache
 def readers(cls: type[Any], *, checked: bool) -> Mapping[str, Reader | None]:
-    """What makes each field of its JSON; None where the JSON is the value."""
+    """A reader for each field that turns its JSON into its type; None if the JSON is the value already."""
     hints = get_type_hints(cls)
     return {field.name: reader(hints[field.name], checked=checked) for field in fields(cls)}
 
 
 def reader(hint: Any, *, checked: bool) -> Reader | None:
-    """What makes a value of a type of its JSON, checked if a stranger may have written it; None where nothing is to be done."""
+    """The reader that turns JSON into a value of a type, with checks for untrusted JSON; None if nothing has to be done."""
     if get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
         [inner] = [reader(each, checked=checked) for each in get_args(hint) if each is not NoneType]
         return partial(_optional, inner) if inner else None
@@ -157,7 +157,7 @@ def one_of(options: Sequence[Any], value: Any) -> Any:
 
 
 def encode_parts(parts: tuple[Part, ...]) -> str | None:
-    """Parts as JSON; None for none, which is nearly always."""
+    """Parts as JSON; None if there are none, which is nearly always the case."""
     if not parts:
         return None
     return json.dumps([asdict(part) for part in parts])

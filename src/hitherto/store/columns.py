@@ -1,8 +1,8 @@
-"""What ranking takes as columns: traces, which are turns and records without their texts, and full-text matches.
+"""Columns for ranking: traces, which are turns and records without their texts, and full-text matches.
 
-One trace is a narrow row; a user's ten thousand of them are read at once, before the first search. So they travel as columns:
-numbers as arrays, the few names that repeat on every row as small numbers beside a list of what they mean, and all vectors
-in one piece. Looked at one by one they are `Trace`s.
+A trace is a narrow row, and a user's ten thousand of them are read at once, before the first search. So they travel as
+columns: numbers as arrays, the few names that repeat on every row as small numbers with a list of their meanings, and all
+vectors in one piece. A single one is a `Trace`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ LABELS: Final[tuple[Label, ...]] = ("noun", "role", "persona", "lane", "session"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
-    """One column of names: each row's place in the list of those that occur."""
+    """A column of names: for each row, an index into the list of distinct names."""
 
     names: tuple[Name, ...]
     numbers: Integers
@@ -63,7 +63,7 @@ class Labels:
         return cls(names=tuple(numbers), numbers=np.concatenate(columns))
 
     def renumbered(self, numbers: dict[Name, int]) -> Integers:
-        """The column in somebody else's numbers, who learns the names that are new."""
+        """The column in another numbering, which learns the names that are new to it."""
         meant = [numbers.setdefault(name, len(numbers)) for name in self.names]
         return np.array(meant, dtype=np.int64)[self.numbers]
 
@@ -73,7 +73,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Traced(Sequence[Trace]):
-    """Traces as columns, in the order of `seq`; equal to any tuple of the same ones."""
+    """Traces as columns, ordered by `seq`; equal to a tuple of the same traces."""
 
     seqs: Integers
     places: Integers
@@ -86,7 +86,7 @@ class Traced(Sequence[Trace]):
 
     @classmethod
     def of(cls, rows: Iterable[tuple[Any, ...]]) -> "Traced":
-        """From rows that hold a trace's fields in their order."""
+        """Builds columns from rows that hold a trace's fields in order."""
         columns: tuple[tuple[Any, ...], ...] = tuple(zip(*rows, strict=True)) or ((),) * len(Trace._fields)
         seqs, places, nouns, ids, times, *names, vectors = columns
         return cls(
@@ -101,7 +101,7 @@ class Traced(Sequence[Trace]):
 
     @classmethod
     def joined(cls, parts: Sequence["Traced"]) -> "Traced":
-        """Several as one; each begins after the one before it."""
+        """Joins several into one, in order."""
         if len(parts) == 1:
             return parts[0]
         return cls(
@@ -186,7 +186,7 @@ NO_TRACES: Final = Traced.of(())
 
 
 class Match(NamedTuple):
-    """An entry and its score, higher is better: for full text BM25 with this user's own statistics, rounded to 1e-6."""
+    """An entry and its score, higher is better: for full text, BM25 with this user's own statistics, rounded to 1e-6."""
 
     seq: int
     score: float
@@ -194,7 +194,7 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched(Sequence[Match]):
-    """Matches in the order of `seq`; equal to any tuple of the same ones."""
+    """Matches ordered by `seq`; equal to a tuple of the same matches."""
 
     seqs: NDArray[np.int64]
     scores: NDArray[np.float64]
@@ -231,12 +231,12 @@ PLACES = 6
 
 
 def distinct(stems: Sequence[str]) -> tuple[str, ...]:
-    """A query's stems, each once, in order: saying a word twice does not count twice."""
+    """A query's distinct stems in order: repeating a word does not count twice."""
     return tuple(dict.fromkeys(stems))
 
 
 def idf(*, documents: int, holding: int) -> float:
-    """How much a stem that `holding` of all documents hold says about one of them."""
+    """How much a stem that `holding` of all documents contain says about one of them."""
     value = log((documents - holding + 0.5) / (holding + 0.5))
     return value if value > 0.0 else _LEAST_IDF
 

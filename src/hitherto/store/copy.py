@@ -1,11 +1,11 @@
-"""Moving everything from one store to another, whatever the two are, while the first is in use.
+"""Copies everything from one store to another, of whichever kind, while the first is in use.
 
-Before anything is written, what the target holds already must be an earlier copy: two memories of one user have entries
-with the same numbers and cannot be mixed. Then a user's log is copied from where the target's ends, so that a copy that
-was interrupted goes on, and one that is run again catches up with what was written since. Then both logs are read side by
-side and must agree, entry by entry; a user who wrote meanwhile is copied and compared again. What stands beside the log
-(cursors, notes, snapshots with their texts) is copied with it. A lease is not: it belongs to a worker of the source.
-Vectors are copied for the embedders that are named; others are made again by reindexing.
+Before anything is written, whatever the target already holds must be an earlier copy: two memories of one user have entries
+with the same numbers and cannot be mixed. A user's log is then copied from where the target's ends, so that an interrupted
+copy continues, and a repeated one catches up. Finally both logs are read side by side and must agree, entry by entry; a
+user who wrote in the meantime is copied and compared again. What stands beside the log (cursors, notes, snapshots with
+their texts) is copied with it. A lease is not: it belongs to a worker of the source. Vectors are copied for the named
+embedders; the others are rebuilt by reindexing.
 """
 
 import re
@@ -38,15 +38,15 @@ from hitherto.store.protocol import (
 BATCH = 1_000
 _ATTEMPTS = 5
 _HASH = re.compile(r'"([0-9a-f]{16,128})"')
-"""How a snapshot's body names a blob."""
+"""How a snapshot's body refers to a blob."""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """What a copy did. `problems` names users whose memories do not agree in the end; empty means that all was verified.
-    `notes` names users that only the target has."""
+    """What a copy did. `problems` names users whose memories do not agree in the end; if it is empty, everything was
+    verified. `notes` names users that only the target has."""
 
     users: int
     entries: int
@@ -63,8 +63,8 @@ async def copy(
     batch: int = BATCH,
     progress: Progress | None = None,
 ) -> Copied:
-    """Copies all users and documents and verifies them. Run it again to continue or to catch up. Where the target holds
-    something else than an earlier copy of a user or document, it is refused and nothing is written."""
+    """Copies all users and documents and verifies them. Run it again to continue or to catch up. A target that holds
+    anything but an earlier copy of a user or document is refused, and nothing is written."""
     keys = await source.catalog.users()
     there = set(await target.catalog.users())
     await _check_documents(source.catalog, target.catalog)
@@ -94,7 +94,7 @@ def _named(key: UserKey) -> str:
 
 
 async def _check_origin(source: UserStore, target: UserStore, key: UserKey) -> None:
-    """Refuses a target whose log is not the beginning of the source's."""
+    """Refuses a target whose log is not a prefix of the source's."""
     after = 0
     origin: Held | None = None
     while entries := await page(target, after=after):
@@ -121,7 +121,7 @@ async def _check_documents(source: Catalog, target: Catalog) -> None:
 
 
 async def _copy_documents(source: Catalog, target: Catalog) -> int:
-    """All versions in their order; those that are there already are left alone."""
+    """Copies all versions in order; existing ones are left alone."""
     count = 0
     for tenant, kind in await source.kinds():
         if kind == SEALED:
@@ -146,7 +146,7 @@ async def _copy_documents(source: Catalog, target: Catalog) -> int:
 async def _copy_user(
     source: UserStore, target: UserStore, *, embedders: Sequence[str], batch: int
 ) -> tuple[int, str | None]:
-    """The number of entries copied, and what does not agree in the end."""
+    """Returns the number of entries copied, and what does not agree in the end."""
     entries = 0
     for _ in range(_ATTEMPTS):
         before = await _head(source)
@@ -200,8 +200,8 @@ async def _newest_trace(user: UserStore, embedder: str, *, batch: int) -> int:
 
 
 async def _copy_side_tables(source: UserStore, target: UserStore, *, batch: int) -> None:
-    """Cursors, notes and snapshots with their texts. What was removed from the source since an earlier copy, because it was
-    forgotten or had grown old, is removed from the target."""
+    """Copies cursors, notes and snapshots with their texts. What the source has since removed, forgotten or aged out, is
+    removed from the target."""
     snapshots, notes = SnapshotList(limit=1 << 31), Notes(prefix="")
     there, here = await source.read(Cursors(), notes, snapshots), await target.read(notes, snapshots)
     wanted = {snapshot.id: snapshot for snapshot in there[snapshots]}
@@ -225,7 +225,7 @@ async def _copy_side_tables(source: UserStore, target: UserStore, *, batch: int)
 async def _stale(
     source: UserStore, target: UserStore, snapshots: Sequence[StoredSnapshot], *, batch: int
 ) -> tuple[str, ...]:
-    """Texts of snapshots that the target has and the source has no more."""
+    """Snapshot texts in the target that the source no longer has."""
     hashes = _hashes(snapshots)
     found: list[str] = []
     for start in range(0, len(hashes), batch):
@@ -247,7 +247,7 @@ async def _write(user: UserStore, change: Change) -> None:
 
 
 async def _difference(source: UserStore, target: UserStore, *, batch: int) -> str | None:
-    """What does not agree, in words; None when everything does."""
+    """What does not agree, in words; None if everything does."""
     there, here = (await source.read(Counts(), Head())), (await target.read(Counts(), Head()))
     if there[Head()] != here[Head()]:
         return f"the log ends at {there[Head()]} in the source and at {here[Head()]} in the target"
@@ -260,7 +260,7 @@ async def _difference(source: UserStore, target: UserStore, *, batch: int) -> st
 
 
 async def _digest(user: UserStore, *, batch: int) -> str:
-    """A hash of every entry of the log, with what it wrote and how it is found."""
+    """A hash of every log entry, with what it wrote and the stems it is found by."""
     digest = blake2b(digest_size=32)
     after = 0
     while True:

@@ -1,10 +1,11 @@
-"""A store whose texts are sealed with a key of the user's own before they reach the database: encryption by columns.
+"""Encryption by columns: a store whose texts are sealed with a key of the user's own before they reach the database.
 
-It wraps any store and needs nothing of it. Sealed are: the words of turns and their parts, the words and bodies of records,
-snapshots with their texts, notes, and noted errors. The stems that full text needs become keyed hashes, so that the database
-can compare and count them but not read them. What it must order, filter and join by stays readable: ids, times, roles, names
-of personas, lanes, conversations and speakers, memory keys and entity references, numbers, and vectors (from which much
-of a short text can be guessed). A user's file of the embedded store is encrypted as a whole instead and needs none of this.
+It wraps any store and needs no support from it. Sealed are the words of turns and their parts, the words and bodies of
+records, snapshots with their texts, notes, and noted errors. The stems that full text needs become keyed hashes, so that
+the database can compare and count them but not read them. What it has to order, filter and join by stays readable: ids,
+times, roles, names of personas, lanes, conversations and speakers, memory keys and entity references, numbers, and vectors
+(from which much of a short text can be guessed). The embedded store needs none of this: it encrypts a user's file as a
+whole.
 """
 
 import json
@@ -54,7 +55,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """One user's key at work: texts sealed and opened, stems made unreadable."""
+    """One user's key in use: seals and opens texts, makes stems unreadable."""
 
     digest: str
     texts: AESGCM
@@ -62,14 +63,14 @@ class Seal:
 
     @classmethod
     def of(cls, digest: str, key: bytes) -> "Seal":
-        """A key for each purpose, so that neither says anything about the other."""
+        """Derives a key per purpose, so that one says nothing about another."""
         text_key, word_key = (
             blake2b(name, key=key, digest_size=KEY_BYTES, person=SEAL).digest() for name in (b"texts", b"words")
         )
         return cls(digest, AESGCM(text_key), word_key)
 
     def shut(self, text: str, what: str) -> str:
-        """Sealed for this user and this kind of column; nothing stays nothing."""
+        """Seals a text for this user and this kind of column; None stays None."""
         if not text:
             return text
         nonce = token_bytes(_NONCE_BYTES)
@@ -86,7 +87,7 @@ class Seal:
         return opened.decode("utf-8", "surrogatepass")
 
     def word(self, stem: str) -> str:
-        """Equal for equal stems of this user, and of nobody else's."""
+        """Equal for equal stems of this user, and of nobody else."""
         hashed = blake2b(_bytes(stem), key=self.words, digest_size=_WORD_BYTES)
         return b64encode(hashed.digest(), altchars=b"-_").decode()
 
@@ -133,7 +134,7 @@ def _shut_cursor(cursor: Cursor, seal: Seal) -> Cursor:
 
 
 def shut(change: Change, seal: Seal) -> Change:
-    """A change as the database may see it."""
+    """A change in the form that the database may see."""
     return replace(
         change,
         turns=tuple(replace(t, **_shut_turn(t, seal), stems=tuple(map(seal.word, t.stems))) for t in change.turns),
@@ -156,7 +157,7 @@ def _shut_entry(entry: LogEntry, seal: Seal) -> LogEntry:
 
 
 def _open_entry(entry: LogEntry, seal: Seal) -> LogEntry:
-    """With the stems made anew from the text: those that are stored cannot be read back."""
+    """Makes the stems anew from the text, because stored ones cannot be read back."""
     turn = None if entry.turn is None else _open_turn(entry.turn, seal)
     row = None if entry.row is None else _open_row(entry.row, seal)
     searched = ""
@@ -180,7 +181,7 @@ _OPENERS: Mapping[type, Callable[[Any, Seal], Any]] = {
 
 
 def opened(query: Query[Any], answer: Any, seal: Seal) -> Any:
-    """An answer of the database as the caller should see it."""
+    """The database's answer in the form that the caller should see."""
     if isinstance(query, Blobs):
         return {name: seal.open(text, "blob") for name, text in answer.items()}
     if not isinstance(answer, tuple):
@@ -208,7 +209,7 @@ class SealedUser:
         try:
             return Seal.of(self._digest, self._keys(self._digest, create=create))
         except KeyDestroyed:
-            # Of a user without a key there is nothing to read; a key of the moment asks for words that nobody wrote.
+            # A user without a key has nothing to read; a temporary key asks for words that nobody wrote.
             return Seal.of(self._digest, token_bytes(KEY_BYTES))
 
     async def read(self, *queries: Query[Any]) -> Answers:
@@ -236,7 +237,7 @@ def _answers(asked: Mapping[Query[Any], Query[Any]], answers: Answers, seal: Sea
 
 
 class SealedStore:
-    """A store of which only users' own stores are sealed; the catalog holds no content."""
+    """A store that seals only users' own data; the catalog holds no content."""
 
     def __init__(self, inner: Store, keys: Keys) -> None:
         self._inner = inner

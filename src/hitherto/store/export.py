@@ -1,8 +1,8 @@
 """A user's memory as JSON lines, out and in. Every line is one log entry with its own number, so that what is read back is
-what was written: exporting again gives the same bytes.
+exactly what was written, and exporting it again gives the same bytes.
 
-The first line is a header with the format's version and the user; the last counts the entries, so that a file that was
-cut off is noticed before anything of it is stored.
+The first line is a header with the format's version and the user. The last counts the entries, so that a truncated file is
+noticed before anything of it is stored.
 """
 
 import json
@@ -26,7 +26,7 @@ BATCH = 1_000
 
 
 async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
-    """Lines without their line feeds: header, entries in order, footer."""
+    """Yields lines without their line feeds: header, entries in order, footer."""
     yield dump({"hitherto": FORMAT, "user": key.user})
     after, count = 0, 0
     while entries := await page(store, after=after):
@@ -37,10 +37,10 @@ async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
 
 
 async def load(store: UserStore, file: str | Path, *, stems: Callable[[str], Sequence[str]]) -> int:
-    """Checks the whole file, then restores it in batches, indexed by `stems`; how many entries it has.
+    """Checks the whole file, then restores it in batches, indexed by `stems`; returns the number of entries.
 
-    Loading it again changes nothing, and what was forgotten here since the file was written stays away. A user who has a log of
-    another origin keeps it: the two cannot be one, for their entries have the same numbers.
+    Loading it again changes nothing, and what was forgotten here since the file was written stays forgotten. A user whose
+    log has another origin keeps it: the two cannot be merged, because their entries have the same numbers.
     """
     path = Path(file)
     there = await held(store)
@@ -62,7 +62,7 @@ async def load(store: UserStore, file: str | Path, *, stems: Callable[[str], Seq
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a user's log holds already: each entry by its number, as a digest, and where which id was erased."""
+    """What a user's log already holds: the digest of each entry by number, and where each id was erased."""
 
     entries: Mapping[int, bytes]
     erased: Mapping[str, int]
@@ -72,13 +72,13 @@ class Held:
         return self.erased.get(erased_name(entry.id), 0) > entry.seq
 
     def held(self, entry: LogEntry) -> bool:
-        """Whether an entry of an earlier copy is of this log: it stands there still, or was erased since."""
+        """Whether an entry of an earlier copy belongs to this log: it is still there, or was erased since."""
         there = self.entries.get(entry.seq)
         return there == _digest(entry) or (there is None and self.forgot(entry))
 
 
 async def held(store: UserStore) -> Held:
-    """Reads a user's whole log, of which digests are kept."""
+    """Reads a user's whole log and keeps digests of it."""
     entries: dict[int, bytes] = {}
     erased: dict[str, int] = {}
     after = 0
@@ -100,7 +100,7 @@ def _fits(entry: LogEntry, log: Held, *, where: str) -> None:
 
 
 def _digest(entry: LogEntry) -> bytes:
-    """An entry as it was written: not what ended it later, nor the words that it is found by."""
+    """An entry as it was written, without what ended it later or the stems it is found by."""
     turn = entry.turn and replace(entry.turn, retired=None)
     row = entry.row and replace(entry.row, retired=None, retired_at=None)
     return blake2b(_line(replace(entry, turn=turn, row=row)).encode(), digest_size=16).digest()
@@ -121,7 +121,7 @@ def _line(entry: LogEntry) -> str:
 
 
 def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry:
-    """The entry with the words that it is found by; they are not part of the file."""
+    """The entry with the stems it is found by, which are not part of the file."""
     if entry.turn:
         return replace(entry, stems=tuple(stems(entry.turn.text)))
     if entry.row and entry.row.noun in nouns.SEARCHABLE and entry.row.text:
@@ -129,8 +129,8 @@ def _indexed(entry: LogEntry, stems: Callable[[str], Sequence[str]]) -> LogEntry
     return entry
 
 
-# The lines of an export, checked as if a stranger had written them: whatever could not be read again is refused here, with the
-# number of its line, before anything of the file is stored.
+# The lines of an export are checked as untrusted input: whatever could not be read back is refused here, with its line
+# number, before anything of the file is stored.
 
 FORMAT: Final = 1
 _PLAIN: Final[Mapping[Any, Any]] = {str: str, int: int, bool: bool, float: int | float}
@@ -138,13 +138,13 @@ _OPS: Final = ("turn", "record", "retire", "erase")
 
 
 def user_of(path: Path) -> str | None:
-    """Whose memory the file holds, as its first line says."""
+    """The user whose memory the file holds, from its first line."""
     found = _header(path).get("user")
     return found if isinstance(found, str) else None
 
 
 def entries(path: Path) -> Iterator[tuple[int, LogEntry]]:
-    """The file's entries with the numbers of their lines."""
+    """The file's entries with their line numbers."""
     _header(path)
     last, count, footer = 0, 0, None
     for number, values in _lines(path):
@@ -202,7 +202,7 @@ def _entry(values: Mapping[str, Any], *, where: str) -> LogEntry:
 
 
 def _agree(entry: LogEntry) -> None:
-    """An entry and what it wrote say the same of it, and what it wrote can be read."""
+    """Checks that an entry agrees with what it wrote, and that what it wrote can be read."""
     written = entry.turn or entry.row
     if entry.seq < 1 or not entry.id:
         raise ValueError("an entry has a number from 1 and an id")
@@ -217,7 +217,7 @@ def _agree(entry: LogEntry) -> None:
 
 
 def _readable(record: Record) -> None:
-    """The fields that only this noun has, as its body gave them."""
+    """Checks the fields that only this noun has, as read from its body."""
     hints = get_type_hints(type(record))
     for field in fields(record):
         value, options = getattr(record, field.name), get_args(hints[field.name]) or (hints[field.name],)

@@ -1,6 +1,6 @@
 """Rows of both databases as values of the protocol, and what their columns hold.
 
-Times in columns are whole microseconds; what each database writes in its own way comes beside the row.
+Times in columns are whole microseconds; a column that each database writes in its own way is passed separately.
 """
 
 import re
@@ -32,11 +32,11 @@ from hitherto.store.protocol import (
 from hitherto.types import StoredTurn
 
 OFTEN = 2_000
-"""Contexts read the same few turns and records again and again, so some are kept as values: those of at most so many
-characters."""
+"""Contexts read the same few turns and records again and again, so some are cached as values, if they have at most this
+many characters."""
 
 Columns = tuple[Any, ...]
-"""The columns that both databases give, in one order."""
+"""The columns that both databases return, in one order."""
 
 
 def moment(value: int | None) -> datetime | None:
@@ -146,8 +146,8 @@ def note(row: Columns, body: str) -> Note:
 
 
 def still_true(answers: Mapping[Query[Any], Any], change: Change, written: Written) -> dict[Query[Any], Any]:
-    """Of answers from before a change, those that are sure after it: what recording a turn asks for, so that the next one need
-    not ask."""
+    """Which answers from before a change are certain to hold after it. They cover what recording a turn asks for, so that
+    the next recording need not ask."""
     if change.retire or change.erase or any(draft.version > 1 for draft in change.turns):
         return {}
     newest = {draft.persona: (draft, seq) for draft, seq in zip(change.turns, written.turns, strict=True)}
@@ -165,12 +165,12 @@ def still_true(answers: Mapping[Query[Any], Any], change: Change, written: Writt
 
 
 def _may_touch(draft: RowDraft, query: RecordList) -> bool:
-    """Whether a record that is written may change a list; a new one that is in another status does not."""
+    """Whether writing a record may change a list; a new record with another status does not."""
     return draft.noun == query.noun and (draft.version > 1 or not query.statuses or draft.status in query.statuses)
 
 
 def _stored(draft: TurnDraft, seq: int) -> StoredTurn:
-    """A new turn as it will be read."""
+    """A new turn as it will be read back."""
     return StoredTurn(
         seq=seq,
         place=seq,
@@ -199,14 +199,14 @@ def _stored(draft: TurnDraft, seq: int) -> StoredTurn:
 
 # --- receipts ------------------------------------------------------------------------------------------------------
 #
-# What a receipt says beside names of turns, records and texts is much the same in all: it is pressed with words that they have
-# in common, those of receipts by rows or by columns. The first byte says with which.
+# Apart from the names of turns, records and texts, receipts are much alike. They are compressed with a dictionary of what
+# they share, one for receipts by rows and one for receipts by columns. The first byte says which was used.
 
 NAMES: Final = re.compile(r"([0-9a-f]{32}(?<!\w.{32})(?!\w))")
-"""What looks like an id made here, or like the hash of a text; splits a receipt into what stands between names and names. What
-stands before one is looked at last: the other way round takes twice as long."""
+"""Matches ids made here and text hashes; splits a receipt into the names and what lies between them. The lookbehind is
+checked last: the other way round takes twice as long."""
 _LEVEL: Final = 6
-"""The highest takes twice the time and saves a fortieth."""
+"""The highest level takes twice the time and saves a fortieth."""
 
 
 def press(text: str) -> bytes:
@@ -216,7 +216,7 @@ def press(text: str) -> bytes:
 
 
 def unpress(pressed: bytes) -> str:
-    """What was pressed; a ValueError for what was not."""
+    """Undoes `press`; raises ValueError for anything else."""
     if pressed[:1] not in (b"\1", b"\2"):
         raise ValueError(f"a receipt of format {pressed[:1]!r}")
     try:
@@ -228,5 +228,5 @@ def unpress(pressed: bytes) -> str:
 
 @cache
 def _words(number: int) -> bytes:
-    """Part of the format: a receipt is read with the words it was written with, so these files never change."""
+    """Part of the format: a receipt is read with the dictionary it was written with, so these files never change."""
     return (files("hitherto.store") / f"receipts-{number}.words").read_bytes()

@@ -1,5 +1,5 @@
-"""Which function makes which section: one visible table, from an id to its candidates, best first. What is not in it is a
-section of the application's own."""
+"""The table from a section's id to the function that makes its candidates, best first. Whatever is not in it is a section
+of the application's own."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -45,7 +45,7 @@ SECTIONS: Final[Mapping[SectionId, Callable[[Desk], list[Candidate]]]] = {
 
 
 def candidates(desk: Desk) -> list[Candidate]:
-    """What every section of the recipe would like to show, in its order."""
+    """What every section of the recipe would like to show, in order."""
     found: list[Candidate] = []
     for section in desk.recipe.order:
         make = SECTIONS.get(section)

@@ -1,8 +1,8 @@
-"""Sections that the application fills: with text that it gives (the persona, its rules, the state of the relationship, the
-task at hand), and with lines of its own, which are asked for beside the gathering and become candidates like any others.
+"""Sections that the application fills: with text that it passes (the persona, its rules, the state of the relationship, the
+task at hand), and with lines of its own, which are collected alongside the gathering and become candidates like any others.
 
-What a function yields is data, like everything in a memory block: markers in it are escaped, secrets masked. One that fails or
-takes too long costs its section, never the context.
+What a function yields is data, like everything in a memory block: markers in it are escaped, secrets masked. A function
+that fails or takes too long costs its section, never the context.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ def policy(desk: Desk) -> list[Candidate]:
 
 
 def persona(desk: Desk) -> list[Candidate]:
-    """Who answers; an application that says so itself gives its own words, or none."""
+    """Who answers; an application may pass its own words instead, or none."""
     persona, inputs = desk.material.persona, desk.material.inputs
     return desk.given("persona", "persona", persona.id or "", inputs.get("persona", persona.text))
 
@@ -62,9 +62,9 @@ def style(desk: Desk) -> list[Candidate]:
 
 
 def task_state(desk: Desk) -> list[Candidate]:
-    """What the application says about its current step. Tool output is in it, so it is not trusted.
+    """What the application says about its current step. It includes tool output, so it is not trusted.
 
-    Verbose lines are shortened first, the longest most, so that the plan survives what was observed.
+    Verbose lines are shortened first, the longest most, so that the plan survives long observations.
     """
     text = desk.clean(bounded(desk.material.inputs.get("task_state", ""), LONGEST))
     lines = [desk.line("task_state", "input", "task_state", line) for line in text.split("\n") if line.strip()]
@@ -98,7 +98,7 @@ def label(name: str) -> str:
 
 
 def plain(value: Json) -> str:
-    """A JSON value in a line, as a person would write it."""
+    """A JSON value on one line, as a person would write it."""
     match value:
         case None:
             return ""
@@ -120,17 +120,17 @@ def strings(value: Json) -> list[str]:
 
 KIND: Final = "own"
 _LONGEST: Final = 20_000
-"""Characters of one line that are looked at."""
+"""Characters of one line that are considered."""
 
 
 class Sources:
-    """The functions that sections come from: given with the memory, or declared by installed packages."""
+    """The functions behind sections: passed with the memory, or declared by installed packages."""
 
     def __init__(self, given: Mapping[str, Section] | None = None) -> None:
         self._known: dict[str, Section] = {name: fitting("section", each) for name, each in (given or {}).items()}
 
     def check(self, recipe: Recipe) -> None:
-        """Raises InvalidInput where a recipe names a function that nobody has."""
+        """Raises InvalidInput if a recipe names an unknown function."""
         for own in recipe.sections.values():
             if own.source:
                 self.find(own.source)
@@ -166,7 +166,7 @@ async def filled(material: Material, recipe: Recipe, sources: Sources, *, tenant
 
 
 def own(desk: Desk, section: str) -> list[Candidate]:
-    """The candidates of an own section."""
+    """The candidates of an application's own section."""
     return [
         _candidate(desk, section, number, item)
         for number, item in enumerate(desk.material.own.get(section, ()), start=1)
@@ -218,12 +218,12 @@ async def _lines(own: OwnSection, name: str, moment: Moment, sources: Sources) -
 
 
 async def asked(section: Section, moment: Moment, most: int) -> tuple[SectionItem, ...]:
-    """The lines that a function gives; a plain one runs in a thread, so that it holds up nobody else."""
+    """The lines that a function returns; a plain one runs in a thread, so that it holds up nobody else."""
 
     def plainly() -> object:
         answer: object = section(moment)
         waits = isinstance(answer, Awaitable | AsyncIterable)
-        return answer if waits else _items(answer, most)  # a generator works while it is read
+        return answer if waits else _items(answer, most)  # a generator does its work while it is read
 
     answer = section(moment) if inspect.iscoroutinefunction(section) else await asyncio.to_thread(plainly)
     if isinstance(answer, tuple):
@@ -240,13 +240,13 @@ async def asked(section: Section, moment: Moment, most: int) -> tuple[SectionIte
 
 def _items(lines: object, most: int) -> tuple[SectionItem, ...]:
     if isinstance(lines, str) or not isinstance(lines, Iterable):
-        raise InvalidInput(f"it gave {type(lines).__name__}, not a list of lines")
+        raise InvalidInput(f"it returned {type(lines).__name__}, not a list of lines")
     found = tuple(
         SectionItem(line) if isinstance(line, str) else line
         for line in islice(cast("Iterable[str | SectionItem]", lines), most)
     )
     if wrong := [line for line in found if not isinstance(line, SectionItem)]:  # pyright: ignore[reportUnnecessaryIsInstance]  # whoever wrote it may not check types
-        raise InvalidInput(f"it gave {type(wrong[0]).__name__} as a line, not str or SectionItem")
+        raise InvalidInput(f"it returned {type(wrong[0]).__name__} as a line, not str or SectionItem")
     return found
 
 
@@ -255,7 +255,7 @@ def _of_text(text: str) -> tuple[SectionItem, ...]:
 
 
 def _written(template: str, moment: Moment) -> str:
-    """The template's lines with their placeholders filled; without those of which one has nothing to say."""
+    """The template's lines with their placeholders filled, except lines with an empty placeholder."""
     now = local(moment.now, moment.profile.zone)
     simple = {
         "user": moment.user,

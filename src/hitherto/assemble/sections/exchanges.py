@@ -1,8 +1,8 @@
 """What was said earlier, as exchanges: a turn that answers comes with what it answers, one that asks with its answer.
 
 A reader puts a story together from what was said in its order, so exchanges stand in time order under their day, with the
-speakers by name. What has no content of its own never stands alone: "yes" is shown with its question or not at all, and a
-question that nobody answered is left off the end of a turn.
+speakers by name. A turn without content never stands alone: "yes" is shown with its question or not at all, and an
+unanswered question is cut from the end of a turn.
 """
 
 import re
@@ -23,15 +23,15 @@ from hitherto.types import Recalled, StoredTurn
 SAYS_NOTHING: Final = "says nothing by itself"
 UNANSWERED: Final = "a question without its answer"
 _TELLING: Final = 2
-"""A text of fewer content words says nothing by itself."""
+"""A text with fewer content words says nothing by itself."""
 _LONG_ENOUGH: Final = 100
 _ORDER: Final = 24
-"""Bits of a turn's place that tell which of two at the same moment came first."""
+"""Bits of a turn's place that order turns of the same moment."""
 _LEFT_OUT: Final = 400
 """Characters of what is left out that its receipt shows."""
 _QUESTION: Final = 200
 _ANSWER: Final = 300
-"""Characters of a question or an answer that comes along with a turn."""
+"""Characters of a question or an answer that accompanies a turn."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？؟])\s*|\n+")
 # The same for ASCII, in half the time.
 _ASCII_SENTENCE: Final = re.compile(r"\s(?:(?<=[.!?]\s)\s*|(?<=\n)\n*)")
@@ -45,11 +45,11 @@ class Exchanges:
     desk: Desk
     recalled: Sequence[Recalled]
     shown: dict[str, str] = field(default_factory=dict[str, str])
-    """Turns that are shown already, here or in the window, and the exchange that shows them."""
+    """Turns that are already shown, here or in the window, and the exchange that shows them."""
     found: Mapping[str, Recalled] = field(default_factory=dict[str, Recalled])
     days: Mapping[str, str] = field(default_factory=dict[str, str])
     headings: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    """What stands above the exchanges of a session on a day that saw several."""
+    """The heading of a session's exchanges on a day with several sessions."""
 
     def __post_init__(self) -> None:
         material = self.desk.material
@@ -101,7 +101,7 @@ class Exchanges:
         return ([*lines, (turn, told)], "") if _tells(told) else ([], UNANSWERED)
 
     def _question(self, before: StoredTurn | None, turn: StoredTurn) -> str:
-        """What the turn answers, if it was a question of somebody else's that is not shown yet."""
+        """What the turn answers, if it was somebody else's question and is not shown yet."""
         if before is None or before.id in self.shown or _same_speaker(before, turn) or not asks(before.text):
             return ""
         if before.id in self.found:
@@ -109,8 +109,8 @@ class Exchanges:
         return _ending(only_question(before.text), _QUESTION)
 
     def _answer(self, hit: Recalled, turn: StoredTurn) -> str:
-        """What was said to the turn's question, without a question of its own at the end; of a long answer the part that says
-        most of what is asked."""
+        """What was said to the turn's question, without a question of its own at the end; of a long answer, the part that
+        says most of what is asked."""
         after = hit.after
         if after is None or after.id in self.shown or _same_speaker(after, turn):
             return ""
@@ -151,8 +151,8 @@ _LONGEST: Final = 20_000
 
 
 def _headings(desk: Desk, turns: Sequence[StoredTurn], days: Mapping[str, str]) -> Mapping[tuple[str, str], str]:
-    """By session and day, the day and the time from which its exchanges are shown, where a day saw several conversations: one
-    must not read on into the next."""
+    """By session and day: the heading, and the time from which its exchanges are shown. A day with several conversations
+    has several headings, so that one does not read on into the next."""
     begins: dict[tuple[str, str], StoredTurn] = {}
     for turn in turns:
         begun = (turn.session, days[turn.id])
@@ -172,15 +172,15 @@ def _when(said: StoredTurn) -> int:
 
 
 def _tells(*texts: str, least: int = _TELLING) -> bool:
-    """Whether texts say anything by themselves, as they will be shown: links and tags say nothing of what they lead to. Longer
-    ones always do."""
+    """Whether texts say anything by themselves in the form that is shown: links and tags do not say what they lead to.
+    Longer texts always do."""
     shown = " ".join([safe(text) for text in texts])
     return len(shown) > _LONG_ENOUGH or _telling(shown) >= least
 
 
 @lru_cache(maxsize=4_096)
 def _telling(text: str) -> int:
-    """The same short turns are looked at for every message of a conversation."""
+    """The same short turns are examined for every message of a conversation."""
     return content_words(text)
 
 

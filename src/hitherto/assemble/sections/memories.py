@@ -1,6 +1,4 @@
-"""Sections of single memories: facts, episodes, open loops, thoughts, standing requests, and what was once
-said.
-"""
+"""Sections of single memories: facts, episodes, open loops, thoughts, standing requests, and past turns."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +16,7 @@ from hitherto.types import Episode, Loop, Memory, Recalled, Record, StoredTurn, 
 USER_FACTS: Final = "User facts:"
 EPISODES: Final = "Relationship episodes:"
 ABOUT_USER: Final = "About the user:"
-"""Without the name, which is the user's to have forgotten: a heading is nobody's text."""
+"""Without the name, which the user may have forgotten: a heading belongs to nobody's text."""
 HAPPENED: Final = "What happened:"
 _QUOTED: Final = re.compile(r"[^(“]{1,60} \((?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+)\)[:,]")
 _QUOTE: Final = re.compile("“([^”]*)”")
@@ -29,7 +27,7 @@ def loops(desk: Desk) -> list[Candidate]:
 
 
 def _elsewhere(desk: Desk, record: Loop | Thought) -> str:
-    """Why what was left open in another lane stays out of this one, where lanes are kept apart."""
+    """Why an open loop of another lane stays out of this one, if lanes are kept apart."""
     apart = desk.recipe.long_term.form == "exchanges" and not shows(desk.material.lane, record.lane)
     return "other lane" if apart else ""
 
@@ -77,7 +75,7 @@ def long_term(desk: Desk) -> list[Candidate]:
 
 
 def _with_exchanges(desk: Desk) -> list[Candidate]:
-    """Facts under whom they are about, and what was said as exchanges under its day."""
+    """Facts grouped by whom they are about, and past turns as exchanges under their day."""
     about_persona = f"About {desk.label(desk.material.persona.name) or 'the persona'}:"
     few = Quota("long-term", desk.recipe.limits.long_term)
     exchanges = Exchanges(desk, desk.material.recalled)
@@ -111,7 +109,7 @@ def _with_exchanges(desk: Desk) -> list[Candidate]:
 
 
 def _until(desk: Desk, what: Record) -> str:
-    """Until when a memory held that is shown because the message asks what was."""
+    """Until when a memory held, if it is shown because the message asks about the past."""
     if not isinstance(what, Memory) or what.valid_to is None or what.valid_to > desk.material.now:
         return ""
     profile = desk.material.profile
@@ -122,7 +120,7 @@ def _until(desk: Desk, what: Record) -> str:
 def _told_by_turns(
     desk: Desk, exchanges: Exchanges, entries: list[Candidate], quoting: Sequence[tuple[int, Memory | Episode]]
 ) -> None:
-    """What is nothing but quotes of turns that stand here themselves, with what was said around them, is shown as those."""
+    """Records that are nothing but quotes of turns shown here: the turns are shown instead, with what was said around them."""
     said = {turn.id: turn.text for turn in desk.material.window}
     said |= {entry.id: entry.text for entry in entries if entry.kind == "turn" and not entry.reason}
     for place, record in quoting:
@@ -142,7 +140,7 @@ def _quotes(record: Record) -> TypeGuard[Memory | Episode]:
 
 
 def _dated(desk: Desk, what: Record, text: str) -> bool:
-    """Whether a text that begins as a quote does, `Ana (14 March): …`, names its day itself."""
+    """Whether a text that begins like a quote, `Ana (14 March): …`, names its day itself."""
     named = _QUOTED.match(text)
     then = desk.here(what)
     this_year = then.year == local(desk.material.now, desk.material.profile.zone).year
@@ -213,13 +211,11 @@ def _on(desk: Desk, loop: Loop) -> str:
 
 
 def fading_last(desk: Desk) -> Sequence[Loop]:
-    """Loops in the order they were given, but those that have waited too long after all others."""
+    """Loops in the given order, with those that have waited too long moved to the end."""
     fade = timedelta(days=desk.recipe.loops.fade_days)
     return sorted(desk.material.loops, key=lambda loop: desk.age(loop) > fade)
 
 
 def card_ref(ref: str) -> str:
-    """An entity or lane reference as it may stand in brackets; never a capital first, which would look like a
-    marker.
-    """
+    """An entity or lane reference in brackets; never with an initial capital, which would look like a marker."""
     return re.sub(r"[\[\]\s]+", "_", ref)[:80].lower()

@@ -33,9 +33,7 @@ _SPINE_DETAIL: Final = {"PROFILE": "PROFILE:", "PROJECTS": "PROJECTS:", "PEOPLE"
 
 
 def moments(desk: Desk) -> list[Candidate]:
-    """Working memory between two calls: what mattered in the last one. Chat turns are not this section's, see
-    history.
-    """
+    """Working memory between two calls: what mattered in the last one. Chat turns belong to the history, not here."""
     last = desk.material.last_time
     if desk.recipe.history.delivery != "moments" or last is None:
         return []
@@ -59,7 +57,7 @@ def last_time(desk: Desk) -> list[Candidate]:
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a summary; one that quotes several is not cut within a quote."""
+    """The sentences of a summary; one that quotes several is not cut inside a quote."""
     found: list[str] = []
     for part in _SENTENCE.split(text):
         if found and found[-1].count("“") > found[-1].count("”"):
@@ -87,9 +85,9 @@ def today(desk: Desk) -> list[Candidate]:
 
 
 def spine(desk: Desk) -> list[Candidate]:
-    """The long-term summary. It belongs to the user, its open loops to one persona: those are read afresh.
+    """The long-term summary. It belongs to the user, but its open loops belong to one persona and are read afresh.
 
-    A recipe that shows loops after the history keeps them out of here, where they would change what should stay.
+    A recipe that shows loops after the history keeps them out of here, where they would change what should stay stable.
     """
     spine = desk.material.spine
     if spine is None:

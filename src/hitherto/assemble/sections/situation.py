@@ -24,7 +24,7 @@ def daypart(value: datetime) -> str:
 
 
 def span(passed: timedelta) -> str:
-    """A time span in its largest whole unit; nothing or a clock set back is `less than a minute`."""
+    """A time span in its largest whole unit; an empty or negative one is `less than a minute`."""
     seconds = max(0, int(passed.total_seconds()))
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if number := seconds // size:

@@ -1,6 +1,6 @@
-"""Embedders: text to unit vectors. `base` is the protocol with what a similarity means, `static` the default, `onnx` the
-extra, `remote` an endpoint's, `pydantic` PydanticAI's, `sentences` those of sentence-transformers. A part is imported when
-its name is asked for.
+"""Embedders turn text into unit vectors. `base` is the protocol and the meaning of a similarity, `static` the default,
+`onnx` the extra, `remote` an endpoint, `pydantic` PydanticAI's embedders, `sentences` those of sentence-transformers. A
+module is imported when its name is asked for.
 """
 
 from typing import cast
@@ -13,7 +13,7 @@ from hitherto.recall.embed.static import static_embedder
 __all__ = ["Embedder", "open_embedder"]
 
 CARRIED = ("bge-small-en", "e5-small-v2", "minilm")
-"""Models that `onnx` knows, named here so that a wrong name is noticed without the extra."""
+"""Models that `onnx` knows, listed here so that a wrong name is noticed without the extra."""
 KNOWN = (
     "static",
     *(f"onnx:{model}" for model in CARRIED),
@@ -52,7 +52,7 @@ def _onnx(name: str) -> Embedder:
     try:
         from hitherto.recall.embed.onnx import onnx_embedder
     except ModuleNotFoundError as error:
-        raise MissingExtra(f"the embedder {name!r} needs the extra: pip install 'hitherto[onnx]'") from error
+        raise MissingExtra(f"the embedder {name!r} needs an extra: pip install 'hitherto[onnx]'") from error
     try:
         return onnx_embedder(model)
     except LookupError as error:
@@ -71,7 +71,7 @@ def _pydantic(name: str) -> Embedder:
     try:
         from hitherto.recall.embed.pydantic import PydanticEmbedder
     except ModuleNotFoundError as error:
-        raise MissingExtra("an embedder of PydanticAI needs it: pip install 'hitherto[pydantic-ai]'") from error
+        raise MissingExtra("PydanticAI's embedders need an extra: pip install 'hitherto[pydantic-ai]'") from error
     return PydanticEmbedder(name)
 
 

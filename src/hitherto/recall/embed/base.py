@@ -1,9 +1,8 @@
-"""What an embedder is, and what a similarity means whichever embedder made it.
+"""What an embedder is, and what a similarity means, whichever embedder computed it.
 
-Cosines of different models are not comparable: two unrelated sentences score .1 with one and .75 with another.
-Recipes write thresholds as a *calibrated* similarity instead: each embedder's cosines are mapped through the
-quantiles of its own cosines between unrelated everyday sentences, so that .7 always reads "closer than 99 in 100
-unrelated pairs".
+Cosines of different models are not comparable: two unrelated sentences score .1 with one and .75 with another. So recipes
+write thresholds as a *calibrated* similarity: each embedder's cosines are mapped through the quantiles of its own cosines
+between unrelated everyday sentences, so that .7 always means "closer than 99 in 100 unrelated pairs".
 """
 
 from collections.abc import Sequence
@@ -21,11 +20,11 @@ Purpose = Literal["query", "passage"]
 
 
 class Embedder(Protocol):
-    """Makes unit vectors of texts. A text with nothing known in it becomes a zero vector."""
+    """Turns texts into unit vectors. A text in which nothing is known becomes a zero vector."""
 
     @property
     def name(self) -> str:
-        """What settings call it."""
+        """The name used in settings."""
         ...
 
     @property
@@ -38,12 +37,12 @@ class Embedder(Protocol):
 
     @property
     def at_once(self) -> bool:
-        """Fast enough to run inside `record`."""
+        """Whether it is fast enough to run inside `record`."""
         ...
 
     @property
     def trust(self) -> float:
-        """How much its scores count beside full text's."""
+        """How much its scores count relative to full text's."""
         ...
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose = "passage") -> Vectors: ...
@@ -54,7 +53,7 @@ class Calibration:
     """A monotone map from an embedder's cosine to a similarity that means the same for every embedder."""
 
     points: tuple[tuple[float, float], ...]
-    """(cosine, calibrated), both rising; straight lines between them."""
+    """Pairs of (cosine, calibrated), both ascending, joined by straight lines."""
 
     def __call__(self, cosine: float) -> float:
         return float(self.all(np.array([cosine]))[0])
@@ -65,32 +64,32 @@ class Calibration:
         return np.round(np.interp(cosines, places, values), 6)
 
     def cosine(self, calibrated: float) -> float:
-        """The cosine that has this calibrated similarity: what a threshold is turned into before a scan."""
+        """The cosine with this calibrated similarity, computed from a threshold before a scan."""
         places, values = zip(*self.points, strict=True)
         return float(np.interp(calibrated, values, places))
 
     @property
     def middle(self) -> float:
-        """The cosine in the middle of unrelated pairs."""
+        """The median cosine of unrelated pairs."""
         return self.cosine(MEANINGS[0][1])
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of unrelated pairs, read off the nine tenths that are less similar."""
+        """The standard deviation of unrelated pairs, estimated from the nine tenths that are less similar."""
         return (self.cosine(MEANINGS[1][1]) - self.middle) / NINE_TENTHS
 
 
 NINE_TENTHS: Final = 1.2816
-"""Standard deviations above the middle below which nine tenths of a normal distribution lie."""
+"""Standard deviations above the mean below which nine tenths of a normal distribution lie."""
 MEANINGS: Final = ((0.50, 0.30), (0.90, 0.55), (0.99, 0.70))
-"""The share of unrelated pairs that are less similar, and the calibrated similarity that it is called."""
+"""The share of unrelated pairs that are less similar, and the calibrated similarity assigned to it."""
 
 
 _measured: dict[str, Calibration] = {}
 
 
 def calibrate(embedder: Embedder) -> Calibration:
-    """The quantile map of an embedder, measured once in a process: a few milliseconds for a static one."""
+    """The quantile map of an embedder, measured once per process: a few milliseconds for a static one."""
     known = _measured.get(embedder.version)
     if known is None:
         known = _measured[embedder.version] = _measure(embedder)
@@ -98,7 +97,7 @@ def calibrate(embedder: Embedder) -> Calibration:
 
 
 def _measure(embedder: Embedder) -> Calibration:
-    """On `TOPICS`. One that tells no texts apart, as a test's may, has its cosines taken as they are."""
+    """Measured on `TOPICS`. For an embedder that cannot tell texts apart, such as a test's, cosines are used as they are."""
     vectors = embedder.embed([sentence for topic in TOPICS for sentence in topic], purpose="passage")
     owners = np.repeat(np.arange(len(TOPICS)), [len(topic) for topic in TOPICS])
     unrelated = products(vectors, vectors)[np.triu(owners[:, None] != owners)].astype(np.float64)
@@ -216,15 +215,15 @@ TOPICS: Final[tuple[tuple[str, ...], ...]] = (
 )
 
 
-# What embedders give, looked at before anybody relies on it.
+# Checks on what embedders return, before anybody relies on it.
 #
-# An embedder may be the application's own, a library's or another company's. Whatever goes wrong in it is one error
-# that recall and the work know how to live with; a vector of another size or without a value would otherwise be
-# stored, and spoil every later search of that user.
+# An embedder may belong to the application, a library or another company. Whatever goes wrong in it becomes one error that
+# recall and background work can handle; a vector of another size or without a value would otherwise be stored, and spoil
+# every later search of that user.
 
 
 class CheckedEmbedder:
-    """Another embedder, of which every failure is a ServiceError."""
+    """Wraps an embedder and turns each of its failures into a ServiceError."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
@@ -237,10 +236,10 @@ class CheckedEmbedder:
         except HithertoError:
             raise
         except Exception as error:
-            raise ServiceError(f"{self.name} gave no vectors: {type(error).__name__}: {error}") from error
+            raise ServiceError(f"{self.name} returned no vectors: {type(error).__name__}: {error}") from error
         wanted = (len(texts), self.dimension)
         if found.shape != wanted:
-            raise ServiceError(f"{self.name} gave vectors of {found.shape}, not {wanted}")
+            raise ServiceError(f"{self.name} returned vectors of {found.shape}, not {wanted}")
         if not np.isfinite(found).all():
-            raise ServiceError(f"{self.name} gave vectors with values that are no numbers")
+            raise ServiceError(f"{self.name} returned vectors with values that are not numbers")
         return found

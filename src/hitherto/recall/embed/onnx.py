@@ -1,8 +1,8 @@
 """Sentence encoders through onnxruntime: the `[onnx]` extra.
 
-Weights come from a folder (`model.onnx` and `tokenizer.json`) or from an installed package that carries them;
-nothing is downloaded. What a model expects around a text, and how its states become one vector, cannot be read from
-its file, so each known model is a `Preset`.
+Weights come from a folder (`model.onnx` and `tokenizer.json`) or from an installed package that carries them; nothing is
+downloaded. A model's file does not say what the model expects around a text or how its states become one vector, so each
+known model is a `Preset`.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ PRESETS: Final = {
 
 
 def carried(name: str) -> Path | None:
-    """The folder of a preset's weights in an installed package, if there is one; the package is not imported."""
+    """The folder of a preset's weights in an installed package, if any; the package is not imported."""
     carrier = PRESETS[name].carrier
     return carried_by(*carrier) if carrier is not None else None
 
@@ -87,7 +87,7 @@ def open_session(model: bytes, *, threads: int = 1) -> Session:
 
 
 def open_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a model's folder, cutting at the pieces that are read."""
+    """The tokenizer in a model's folder, truncating to the model's length."""
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     cast(_Truncating, tokenizer).enable_truncation(MAX_PIECES)
     tokenizer.no_padding()
@@ -95,7 +95,7 @@ def open_tokenizer(folder: Path) -> Tokenizer:
 
 
 def readable(text: str) -> str:
-    """A text as tokenizers take it: bounded, without lone surrogates."""
+    """A text in the form that tokenizers accept: bounded, without lone surrogates."""
     return text[:_MAX_TEXT].encode("utf-8", "ignore").decode()
 
 

@@ -1,8 +1,8 @@
-"""Words cut into the pieces of a vocabulary without a tokenizer library: WordPiece, as BERT's uncased models cut them, and
-unigrams, as SentencePiece's models do.
+"""Cuts words into the pieces of a vocabulary without a tokenizer library: WordPiece, as in BERT's uncased models, and
+unigrams, as in SentencePiece's models.
 
-The default embedder must load in milliseconds with nothing but numpy. Words are cut once and remembered, which
-makes a message cost a few microseconds.
+The default embedder must load in milliseconds with nothing but numpy. Words are cut once and remembered, so a message costs
+a few microseconds.
 """
 
 import re
@@ -34,7 +34,7 @@ class WordPiece:
         self._cached = lru_cache(maxsize=1 << 16)(self._cut)
 
     def pieces(self, word: str) -> tuple[int, ...]:
-        """Vocabulary places of a word's pieces; none for a word that cannot be cut into known ones."""
+        """Vocabulary indexes of a word's pieces; none for a word that cannot be cut into known ones."""
         return self._cached(word) if len(word) <= _MAX_WORD else ()
 
     def encode(self, text: str) -> list[int]:
@@ -60,7 +60,7 @@ class WordPiece:
 
 
 def _plain(text: str) -> str:
-    """Without accents. Runs of marks are bounded first: ordering them takes time quadratic in their number."""
+    """Removes accents. Runs of marks are bounded first, because ordering them takes time quadratic in their number."""
     decomposed = unicodedata.normalize("NFD", bound_marks(text))
     return "".join(character for character in decomposed if not _dropped(character))
 
@@ -80,7 +80,7 @@ def _dropped(character: str) -> bool:
 _SPACE: Final = "▁"
 _LONGEST_PIECE: Final = 16
 _LONGEST_RUN: Final = 200
-"""A longer run without a space is cut here: finding the best cut takes time with the length of the run."""
+"""A longer run without a space is cut here, because finding the best cut takes time proportional to the run's length."""
 _TELLING: Final = re.compile(r"[^\W_]")
 _RUN: Final = re.compile(r"\S+")
 
@@ -95,7 +95,7 @@ class Unigram:
         self._cached = lru_cache(maxsize=1 << 15)(self._run)
 
     def encode(self, text: str) -> list[int]:
-        """Places of pieces in the vocabulary; what no piece covers is left out."""
+        """Vocabulary indexes of the pieces; what no piece covers is left out."""
         found: list[int] = []
         for run in _RUN.findall(unicodedata.normalize("NFKC", bound_marks(text))):
             if _TELLING.search(run) is None or (run.isascii() and len(run) > _MAX_WORD):
@@ -109,7 +109,7 @@ class Unigram:
         return max((self._cut(_SPACE + spelling) for spelling in spellings), key=lambda cut: cut[0])[1]
 
     def _cut(self, run: str) -> tuple[float, tuple[int, ...]]:
-        """The best cut and its score, by the best way to reach each place of the run."""
+        """The best cut and its score, found through the best way to reach each position of the run."""
         size = len(run)
         best = [0.0, *([float("-inf")] * size)]
         came: list[tuple[int, int]] = [(0, -1)] * (size + 1)

@@ -1,8 +1,8 @@
-"""PydanticAI's embedders: any provider that it knows, or an embedding model of one's own.
+"""PydanticAI's embedders: any provider that it supports, or an embedding model of one's own.
 
 Its models are asynchronous and keep connections that belong to one event loop, while vectors are made in whichever thread
 asks for them; so each embedder has a loop in a thread of its own. The dimension is asked for once and is part of the
-version, like an endpoint's.
+version, as for an endpoint.
 """
 
 import asyncio
@@ -49,4 +49,4 @@ class PydanticEmbedder:
             asked = asyncio.run_coroutine_threadsafe(asyncio.wait_for(embed(texts), timeout), self._loop)
             return np.array(asked.result().embeddings, dtype=np.float32).reshape(len(texts), -1)
         except (AgentRunError, UserError, ImportError, TimeoutError, ValueError) as error:
-            raise ServiceError(f"{self.name} gave no vectors: {type(error).__name__}: {error}") from error
+            raise ServiceError(f"{self.name} returned no vectors: {type(error).__name__}: {error}") from error

@@ -27,13 +27,13 @@ MAX_TEXT: Final = 20_000
 
 
 def in_batches(texts: Sequence[str], ask: Callable[[Sequence[str]], Vectors], *, of: Embedder) -> Vectors:
-    """Unit vectors of all texts, asked for some at a time; another size than the model had before is an error by name."""
+    """Unit vectors of all texts, requested in batches; a size other than the model's is an error."""
     rows = np.zeros((len(texts), of.dimension), dtype=np.float32)
     for start in range(0, len(texts), BATCH):
         part = [text[:MAX_TEXT] or " " for text in texts[start : start + BATCH]]
         found = ask(part)
         if found.shape != (len(part), of.dimension):
-            raise ServiceError(f"{of.name} gave vectors of {found.shape}, not {(len(part), of.dimension)}")
+            raise ServiceError(f"{of.name} returned vectors of {found.shape}, not {(len(part), of.dimension)}")
         rows[start : start + len(part)] = found
     return unit(rows)
 
@@ -62,10 +62,10 @@ class RemoteEmbedder:
             data = cast(list[dict[str, Any]], answer.json()["data"])
             return np.array([entry["embedding"] for entry in data], dtype=np.float32).reshape(len(texts), -1)
         except (httpx.HTTPError, KeyError, TypeError, ValueError) as error:
-            raise ServiceError(f"{self.name} gave no vectors: {type(error).__name__}: {error}") from error
+            raise ServiceError(f"{self.name} returned no vectors: {type(error).__name__}: {error}") from error
 
 
 def remote_embedder(name: str) -> RemoteEmbedder:
-    """The embedder called `MODEL`, or `MODEL@BASE_URL`; the key is the environment's."""
+    """The embedder called `MODEL` or `MODEL@BASE_URL`; the key comes from the environment."""
     model, _, base_url = name.partition("@")
     return RemoteEmbedder(model, base_url=base_url or BASE_URL, key=os.environ.get(KEY_VARIABLE, ""))

@@ -1,7 +1,7 @@
-"""Encoders of the sentence-transformers library, from a folder or by the name of a model that is on this machine.
+"""Encoders of the sentence-transformers library, from a folder or by the name of a model installed on this machine.
 
-The library brings its own idea of what stands before a query and a passage, so both are asked for by their names. What a
-folder holds is not known by its name, so the vector of one sentence is part of the version.
+The library has its own prefixes for queries and passages, so it is told which of the two it encodes. A folder's name does
+not say what it holds, so the vector of one sentence is part of the version.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ _PROBE: Final = "What a model makes of this sentence tells it from others."
 
 
 class SentenceEmbedder:
-    """A model of sentence-transformers on the processor."""
+    """A model of sentence-transformers on the CPU."""
 
     def __init__(self, name: str) -> None:
-        # The library is no dependency of ours and has no types that could be checked without it.
+        # The library is not a dependency of ours and has no types to check against.
         library: Any = import_module("sentence_transformers")
         try:
             self._model: Any = library.SentenceTransformer(name, device="cpu")

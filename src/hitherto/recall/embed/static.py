@@ -25,14 +25,14 @@ from hitherto.text.languages import ENGLISH, detect
 TABLE: Final = Path(__file__).with_name("static.npz")
 MULTILINGUAL: Final = TABLE.with_name("multilingual.npz")
 VERSION: Final = "610367e48d5e3cac84b65e956ba931563c085458346cfb464e741187a71ef23c"
-"""The SHA-256 of the two tables' files, one behind the other."""
+"""The SHA-256 of the two tables' files, one after the other."""
 
 _OTHER_SCRIPT: Final = re.compile(
     r"[\u0370-\u1cff\u2c00-\u2dff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\ufeff\uff66-\uffdc\U00020000-\U0003ffff]+"
 )
-"""Letters that the English table has no words of."""
+"""Letters for which the English table has no words."""
 _WHOLE: Final = 0.75
-"""A text that is too short to tell its language is read as English if so many of its words are English words."""
+"""A text too short for its language to be detected is read as English if this many of its words are English."""
 
 
 class Table(Protocol):
@@ -68,7 +68,7 @@ class EnglishTable:
         return unit(rows)
 
     def knows(self, text: str) -> bool:
-        """Whether most words of a text are pieces of their own."""
+        """Whether most words of a text are whole pieces."""
         cut = [self._pieces.pieces(word) for word in words(text)]
         return sum(len(pieces) == 1 for pieces in cut) >= _WHOLE * len(cut)
 
@@ -126,7 +126,7 @@ class StaticEmbedder:
         return unit(rows)
 
     def _parts(self, text: str) -> list[tuple[Table, str]]:
-        """A text with the table that knows its language; words in another script have the second one in any case."""
+        """A text with the table that knows its language; words in another script always use the second table."""
         code = detect(text)
         if code not in {"", ENGLISH} or (not code and not self._english.knows(text)):
             return [(multilingual_table(), text)]

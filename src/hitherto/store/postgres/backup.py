@@ -1,9 +1,7 @@
-"""Backups as a folder of COPY files: one file for each table, all from one snapshot, and a list of what they
-hold.
+"""Backups as a folder of COPY files: one file per table, all from one snapshot, and a table of contents.
 
-They need nothing but this package on either side, and restore into an empty database of any newer PostgreSQL.
-For large databases the server's own tools (base backups, WAL archiving) are the better choice; see
-docs/scaling.md.
+They need only this package on either side, and can be restored into an empty database of any newer PostgreSQL. For large
+databases the server's own tools (base backups, WAL archiving) are the better choice; see docs/scaling.md.
 """
 
 import asyncio
@@ -26,7 +24,7 @@ _TABLES = (*CATALOG_TABLES, *USER_TABLES)
 
 
 async def save(connection: Connection, target: str, *, progress: Callable[[int, int], None] | None = None) -> int:
-    """Writes all tables to the folder `target`, which must be new or empty; the number of users in it."""
+    """Writes all tables to the folder `target`, which must be new or empty; returns the number of users."""
     folder = await asyncio.to_thread(_empty_folder, target)
     await connection.execute("begin isolation level repeatable read read only")
     try:
@@ -55,7 +53,7 @@ def _empty_folder(target: str) -> Path:
 
 
 def _write_contents(folder: Path, contents: dict[str, Any]) -> None:
-    """Written last: a folder without it is no backup."""
+    """Written last: a folder without it is not a backup."""
     with open(folder / CONTENTS, "w", encoding="utf-8", opener=private.opener) as file:
         json.dump(contents, file, indent=1)
         file.flush()
@@ -92,7 +90,7 @@ def _sync(file: BinaryIO) -> None:
 
 
 async def load(connection: Connection, source: str) -> int:
-    """Fills the tables from a backup folder, whole or not at all; the number of users."""
+    """Fills the tables from a backup folder, completely or not at all; returns the number of users."""
     folder = Path(source)
     contents = await asyncio.to_thread(_read_contents, folder)
     current = await applied(connection)
@@ -103,7 +101,7 @@ async def load(connection: Connection, source: str) -> int:
         if (await cursor.fetchone() or (True,))[0]:
             raise StoreError("a backup can only be restored into an empty database")
         for table in USER_TABLES:
-            # COPY cannot write through row-level security; the owner lifts it for this transaction alone.
+            # COPY cannot write through row-level security, so the owner lifts it for this transaction alone.
             await connection.execute(query(f"alter table {table} no force row level security"))
         for table, about in contents["tables"].items():
             if table not in _TABLES:

@@ -1,5 +1,4 @@
-"""The catalog in PostgreSQL: tenants' documents, hints of due work, who is there. Every statement stands
-alone."""
+"""The catalog in PostgreSQL: tenants' documents, hints of due work, and the list of users. Every statement stands alone."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -73,7 +72,7 @@ class PostgresCatalog:
         raise Conflict(f"{kind} {name!r} is being written by many at once; try again")
 
     async def _insert(self, tenant: str, kind: str, document: Document) -> bool:
-        """Compare-and-set: False when another writer made this version first."""
+        """Compare-and-set: False if another writer created this version first."""
         found = await self._run(
             "put_document",
             tenant=tenant,
@@ -90,8 +89,8 @@ class PostgresCatalog:
         return bool(await self._run("delete_document", tenant=tenant, kind=kind, name=name))
 
     async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
-        """One statement a user, so that none spans users; a lost hint is only a delay, so none waits for the disk. Those whose
-        worker a cluster lost are tried again when all others are written."""
+        """One statement per user, so that none spans users. A lost hint is only a delay, so none waits for the disk. Users
+        whose cluster worker was lost are retried after all others."""
         late: dict[UserKey, datetime | None] = {}
         for key, due in dues.items():
             try:
@@ -116,7 +115,7 @@ class PostgresCatalog:
         return tuple(UserKey(*row) for row in await self._run("due", now=micros(now), limit=limit))
 
     async def users(self, tenant: str | None = None, *, readable: bool = False) -> tuple[UserKey, ...]:
-        """All of them lie in one database: none is damaged by itself."""
+        """All users are in one database, so none is damaged by itself."""
         return tuple(UserKey(*row) for row in await self._run("users", tenant=tenant))
 
     async def count_users(self) -> int:

@@ -1,7 +1,7 @@
-"""What a change does to the tables, as statements. Pure: the user store runs them under the user's lock.
+"""Turns a change into statements on the tables. Pure: the user store runs them under the user's lock.
 
-A writer who knows how the last write left the log, because it was this process's, need not ask before it writes: `foreseen`
-gives the answers its decision will have if nobody wrote since, and the statements that make sure of it.
+A writer whose process made the last write knows how the log stands and need not ask first: `foreseen` gives the answers
+that its decision will get if nobody wrote since, and statements that verify it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,8 +41,7 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What of a change's ids is there: ids with a live version, and ids of turns and of records in any
-    version."""
+    """Which of a change's ids exist: ids with a live version, and ids of turns and records in any version."""
 
     live: frozenset[str] = frozenset()
     turns: frozenset[str] = frozenset()
@@ -51,7 +50,7 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The statements of one change in order, the last of which moves the head."""
+    """The statements of one change in order; the last one moves the head."""
 
     statements: tuple[Statement, ...]
     written: Written
@@ -59,7 +58,7 @@ class Plan:
 
 
 class _Writer:
-    """Collects statements while the counter moves on and the full-text statistics grow."""
+    """Collects statements while the counter advances and the full-text statistics grow."""
 
     def __init__(self, person: Person, seq: int) -> None:
         self.person = person
@@ -76,7 +75,7 @@ class _Writer:
         return self.seq
 
     def insert(self, target: Literal["turn", "record"], values: Values) -> None:
-        """A version, counted in the statistics if it has words."""
+        """Writes a version and, if it has words, counts it in the statistics."""
         self.statements.append(Statement(statement(f"insert_{target}"), values))
         self._documents[target] += bool(values["words"])
         self._stems[target] += len(values["words"])
@@ -120,7 +119,7 @@ class _Writer:
             self.add(name, seq=seq, embedder=embedder_id(vector.embedder), vector=vector.data)
 
     def restem(self, seq: int, stems: Sequence[str]) -> None:
-        """Other stems for an entry, and for the statistics what that changes."""
+        """Replaces the stems of an entry and adjusts the statistics."""
         found = rows.found_by(stems, mark=self.person.mark)
         for target in ("turn", "record"):
             self.add(f"recount_{target}", seq=seq, words=found["words"], length=found["length"])
@@ -148,12 +147,12 @@ class _Writer:
 
 
 def asks_presence(change: Change) -> bool:
-    """Whether planning needs to know what is there: only what ends or erases does."""
+    """Whether planning needs to know which ids exist; only ending and erasing do."""
     return bool(change.retire or (change.erase and (change.erase.turns or change.erase.records)))
 
 
 def plan(change: Change, person: Person, present: Present, *, after: int, mark: UUID) -> Plan:
-    """The statements for a change whose entries come `after` the head, given what of its ids is there."""
+    """The statements for a change whose entries come `after` the head, given which of its ids exist."""
     writer = _Writer(person, after)
     turns = tuple(map(writer.turn, change.turns))
     records = tuple(map(writer.record, change.records))
@@ -229,10 +228,10 @@ def plan_restore(
     after: int,
     mark: UUID,
 ) -> Plan:
-    """The statements that write log entries as they are, without those that are `there`.
+    """The statements that write log entries as they are, except those already `there`.
 
-    A restored version ends the one before it, as when it was first written. An erasure names an id by its
-    hash only, so it is compared with the hashes of all ids that are there.
+    A restored version ends the previous one, as when it was first written. An erasure names an id only by its hash, so it
+    is compared with the hashes of all existing ids.
     """
     writer = _Writer(person, after)
     turns = {erased_name(each): each for each in present.turns}
@@ -269,13 +268,13 @@ def _named(ids: Mapping[str, str], erased: str) -> list[str]:
 
 @dataclass(slots=True)
 class Left:
-    """How this process left a user's log: the lock row, and answers to what was asked before that hold still."""
+    """How this process left a user's log: the lock row, and earlier answers that still hold."""
 
     locked: Locked | None = None
     answers: dict[Query[Any], Any] = field(default_factory=dict[Query[Any], Any])
 
     def note(self, locked: Locked, answers: Mapping[Query[Any], Any], change: Change, written: Written) -> None:
-        """After a write that began with these answers; those of earlier ones count if nobody wrote in between."""
+        """Called after a write that began with these answers; earlier ones still count if nobody wrote in between."""
         known = {**self.answers, **answers} if self.locked == locked else dict(answers)
         self.locked, self.answers = None, still_true(known, change, written)
 
@@ -289,14 +288,14 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """The answers of a write's questions if the log is as it was left, and the statements that fail if they are others."""
+    """The answers to a write's questions if the log is as it was left, and the statements that fail otherwise."""
 
     answers: Answers
     checks: tuple[Statement, ...]
 
 
 def foreseen(queries: Sequence[Query[Any]], left: Left, person: Person) -> Foreseen | None:
-    """None where a question has to be asked. Ids that a caller made up are taken for new ones, which they nearly always are."""
+    """None if a question has to be asked. Ids made up by a caller are assumed to be new, which they nearly always are."""
     answers: dict[Query[Any], Any] = {}
     checks: list[Statement] = []
     for query in queries:
@@ -315,7 +314,7 @@ def foreseen(queries: Sequence[Query[Any]], left: Left, person: Person) -> Fores
 
 
 def unasked(made: Plan, checks: Sequence[Statement], *, expected: UUID) -> list[Statement]:
-    """The statements of a plan for a log that was left with this mark: first they make sure that it is as it was."""
+    """The statements of a plan that assumes the log was left with this mark; the first of them verify it."""
     *changes, moving = made.statements
     values = {**moving.values, "expected": expected}
     moved = {"user": values["user"], "mark": made.mark}

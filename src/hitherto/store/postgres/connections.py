@@ -1,10 +1,8 @@
-"""Connections to one database: a pool, what every session is set to, and patience with a server that comes
-back.
+"""Connections to one database: a pool, the settings of every session, and patience with a server that restarts.
 
-A server that restarts breaks every connection of the pool at once. What had not begun to commit is simply
-done again on another connection, until `patience` is over; nobody above notices more than a delay. Once a server
-stayed away for longer, calls fail at once until it answers again: waiting had its chance, and a conversation goes on
-without memory rather than late.
+A restarting server breaks every connection of the pool at once. Whatever had not begun to commit is simply repeated on
+another connection, until `patience` runs out; callers notice no more than a delay. Once a server has stayed away for
+longer, calls fail at once until it answers again, so that a conversation goes on without memory rather than late.
 """
 
 import asyncio
@@ -26,9 +24,9 @@ from hitherto.store.postgres.pipeline import Connection
 T = TypeVar("T")
 
 
-# Every statement of a user is served by an index that the user leads, so one plan fits all: planning each call anew costs
-# more than running it (0.25 against 0.10 ms). Without sequential scans, a plan that was made when a table was nearly empty
-# is still right when it is large.
+# Every statement about a user uses an index that begins with the user, so one plan fits all; planning each call anew costs
+# more than running it (0.25 against 0.10 ms). Without sequential scans, a plan made when a table was nearly empty is still
+# right when it is large.
 _SESSION = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
@@ -39,17 +37,17 @@ _SESSION = {
     "jit": "off",
 }
 _CLUSTER = {"plan_cache_mode": "force_custom_plan"}
-"""A coordinator finds a statement's machine by the user's value, which a generic plan does not hold."""
+"""A coordinator finds a statement's machine by the user's value, which a generic plan does not contain."""
 _LOOK_EVERY = 1.0
-"""Seconds between two looks at a server that is away."""
+"""Seconds between checks on a server that is away."""
 _SOON, _LATER = (0.001, 0.02), (0.05, 0.2)
-"""Seconds until work is done again: after a conflict, and when a worker has to come back."""
+"""Seconds before work is repeated: after a conflict, and while a worker is lost."""
 _MOST_WITHOUT = 100_000
 _DEFAULTS = {"connect_timeout": "5", "application_name": "hitherto", "tcp_user_timeout": "20000"}
 
 
 def query(sql: str) -> LiteralString:
-    """Text that comes from this package's own files and closed lists."""
+    """Text that comes only from this package's own files and closed lists."""
     return cast(LiteralString, sql)
 
 
@@ -60,13 +58,13 @@ class Connections:
         self.settings = {**_DEFAULTS, **settings_of(url)}
         self.patience = patience
         self.sharded = False
-        """Whether the database is the coordinator of a cluster; known once the schema was looked at."""
+        """Whether the database is the coordinator of a cluster; known once the schema has been examined."""
         self._size = pool_size
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._returning: set[asyncio.Future[None]] = set()
         self._away = False
         self._without_worker: dict[UUID | None, float] = {}
-        """Since when a cluster has no worker for a user, until a call of theirs succeeds."""
+        """How long a cluster has lacked a worker for a user; reset when one of their calls succeeds."""
         self._next_look = 0.0
 
     async def connect(self) -> Connection:
@@ -106,9 +104,10 @@ class Connections:
 
     @asynccontextmanager
     async def lend(self) -> AsyncGenerator[Connection, None]:
-        """A connection for one transaction. Errors of the driver pass through; see `persist`.
+        """Lends a connection for one transaction. The driver's errors pass through; see `persist`.
 
-        It goes back whatever becomes of the caller: the pool loses one whose return is cancelled while others take theirs.
+        The connection is returned whatever happens to the caller: the pool loses a connection whose return is cancelled
+        while others are waiting.
         """
         if self._pool is None:
             raise StoreClosed
@@ -126,8 +125,8 @@ class Connections:
     async def persist(
         self, work: Callable[[Connection], Awaitable[T]], *, whose: UUID | None = None, waits: bool = True
     ) -> T:
-        """Runs `work` on a connection, and again when its connection broke, another transaction stood in its way, or (if it
-        `waits`) a cluster lost the user's worker; errors come out clear."""
+        """Runs `work` on a connection, and again if its connection broke, another transaction conflicted, or (if it
+        `waits`) a cluster lost the user's worker. Errors come out translated."""
         deadline = time.monotonic() + self.patience
         with clear_errors(self.settings):
             if self._away and not await self._back():
@@ -152,21 +151,22 @@ class Connections:
                 await asyncio.sleep(random.uniform(*(_LATER if lost else _SOON)))
 
     def _worth_waiting(self, whose: UUID | None) -> bool:
-        """Whether a user's worker was lost only just now. While it stays away, their calls fail at once, as a server's do."""
+        """Whether a user's worker was lost only recently. Once it has stayed away, their calls fail at once, as with a
+        server."""
         now = time.monotonic()
         if len(self._without_worker) > _MOST_WITHOUT:
             self._without_worker.clear()
         return now - self._without_worker.setdefault(whose, now) <= self.patience
 
     async def _back(self) -> bool:
-        """Whether a server that was away answers again; one caller in a second finds out for all."""
+        """Whether a server that was away answers again; one caller per second checks for all."""
         if time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + _LOOK_EVERY
             self._away = not await self._answers()
         return not self._away
 
     async def _answers(self) -> bool:
-        """Whether a new connection can be made; busy connections are no sign that none can."""
+        """Whether a new connection can be made; busy connections do not mean that none can."""
         try:
             connection = await Connection.connect(autocommit=True, **cast(Any, self.settings))
         except psycopg.OperationalError:

@@ -1,4 +1,4 @@
-"""What goes wrong in PostgreSQL, in the words of Hitherto. No message carries the password."""
+"""Translates PostgreSQL's failures into Hitherto's errors. No message contains the password."""
 
 import re
 from collections.abc import Generator, Mapping
@@ -20,7 +20,7 @@ from hitherto.errors import (
 )
 
 RETRIED = (errors.SerializationFailure, errors.DeadlockDetected)
-"""Two transactions stood in each other's way: the loser runs again."""
+"""Two transactions conflicted; the loser runs again."""
 
 _WORKER = re.compile(r"(?:command on |remote node [^ ]*@)(?P<address>[^ ]+:\d+)")
 _LOST = (
@@ -31,7 +31,7 @@ _LOST = (
     "could not receive data from server",
     "could not send data to server",
 )
-"""How a coordinator says in an error without a code that it lost a worker."""
+"""How a coordinator reports a lost worker in an error without a code."""
 
 _BY_TYPE: tuple[tuple[type[psycopg.Error], type[HithertoError], str], ...] = (
     (errors.DiskFull, StoreFull, "the PostgreSQL server has no space left; nothing of this call was stored"),
@@ -54,8 +54,8 @@ _BY_TYPE: tuple[tuple[type[psycopg.Error], type[HithertoError], str], ...] = (
 
 
 def lost_worker(error: psycopg.Error) -> str | None:
-    """The worker that a cluster's coordinator lost while it answered, if that is what the error says. What was to be
-    committed there may have been."""
+    """The worker that a cluster's coordinator lost while answering, if the error says so. Whatever was being committed
+    there may have been committed."""
     found = _WORKER.search(str(error))
     state = error.sqlstate or ""
     if not (
@@ -75,7 +75,7 @@ def settings_of(url: str) -> dict[str, str]:
     """The connection settings in a URL, or a clear error that does not repeat it.
 
     The driver's own messages quote the part they stumble over. With an unescaped @ or : that is half of the password, so
-    such URLs do not reach it.
+    such URLs never reach it.
     """
     try:
         found = conninfo.conninfo_to_dict(url)
@@ -128,7 +128,7 @@ def _without_password(message: str, settings: Mapping[str, str]) -> str:
 
 @contextmanager
 def clear_errors(settings: Mapping[str, str]) -> Generator[None]:
-    """Errors of the driver leave this block as errors of Hitherto."""
+    """Translates the driver's errors that leave this block."""
     try:
         yield
     except psycopg.Error as error:

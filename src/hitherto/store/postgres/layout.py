@@ -1,10 +1,9 @@
-"""What every user table has besides its columns: partitions, the wall between users, and grants. Pure: only
-statements.
+"""What every user table has besides its columns: partitions, the wall between users, and grants. Pure: only statements.
 
-Three roles take part. The *owner* connects, migrates and is held back by the wall like everyone (`force`),
-except in a transaction that says it is maintenance. The *application* role is what every read and write of a
-user runs as: it sees the rows of the user named in `hitherto.user_id` of its transaction, and none without one.
-The *search* role owns the two full-text functions and may read words of all users, but no text.
+There are three roles. The *owner* connects and migrates; the wall holds it back like everyone (`force`), except in a
+transaction that declares itself maintenance. The *application* role runs every read and write of a user: it sees the rows
+of the user named in `hitherto.user_id` of its transaction, and none without one. The *search* role owns the two full-text
+functions and may read all users' words, but no text.
 """
 
 import re
@@ -23,7 +22,7 @@ APPLICATION = "hitherto_app"
 SEARCH = "hitherto_search"
 PARTITIONS = 8
 COMPLETION: Final = 3
-"""Raised with every change to what `completion` says: a database that was completed by a lower number is completed again."""
+"""Raised with every change to what `completion` does: a database completed with a lower number is completed again."""
 
 USER_TABLES = (
     "heads",
@@ -47,8 +46,8 @@ _SEARCH_COLUMNS = {
     "turns": ("user_id", "seq", "length", "repeats", "words"),
     "records": ("user_id", "seq", "length", "repeats", "words"),
 }
-# What a user said, or what is made of it. The planner needs no statistics of it, and would keep samples of the values
-# where no erasure reaches them.
+# What a user said, or what is derived from it. The planner needs no statistics about it, and would keep samples of the
+# values where no erasure reaches them.
 _CONTENT = {
     "turns": ("words", "text", "parts", "speaker"),
     "records": ("words", "text", "key", "sources", "entities", "body"),
@@ -62,8 +61,8 @@ _CONTENT = {
 }
 _WORD_INDEXES = ("turns_by_word", "records_by_word")
 _MINE_ON_A_SHARD = "t.user_id = p_user and array_to_tsvector(t.words) @@ a.query"
-"""A coordinator needs the user said plainly, for which the planner has other indexes. The words are said twice, so that
-before statistics it takes theirs alone (0.7 ms instead of 1.6 for 16 words of 3,000 turns)."""
+"""A coordinator needs the user as a plain condition, for which the planner has other indexes. The words are given twice, so
+that before statistics exist it uses their index alone (0.7 ms instead of 1.6 for 16 words of 3,000 turns)."""
 _PARTITION = "substr(h.tableoid::regclass::text, length('heads') + 1)"
 _BRANCH = re.compile(r" *-- each partition\n(.*?) *-- end\n", re.DOTALL)
 _MINE = "user_id = nullif(current_setting('hitherto.user_id', true), '')::uuid"
@@ -104,7 +103,7 @@ def partitions(table: str, count: int = PARTITIONS) -> list[str]:
 
 
 def wall(table: str, *, sharded: bool = False) -> list[str]:
-    """Row-level security of one user table; safe to repeat. A shard has no partitions to be told apart by `tableoid`."""
+    """Row-level security of one user table; safe to repeat. A shard has no partitions that `tableoid` could tell apart."""
     statements = [
         f"alter table {table} enable row level security",
         f"alter table {table} force row level security",
@@ -126,7 +125,7 @@ def wall(table: str, *, sharded: bool = False) -> list[str]:
 
 
 def searchable(table: str, count: int = PARTITIONS) -> list[str]:
-    """The search role reads partitions by their names."""
+    """Lets the search role read partitions by name."""
     columns = ", ".join(_SEARCH_COLUMNS.get(table, ()))
     parts = [f"{table}_{part}" for part in range(count)] if columns else []
     return [
@@ -173,7 +172,7 @@ def records_table() -> str:
 
 
 def function_scripts(count: int = PARTITIONS) -> list[str]:
-    """Both functions, with a branch for each partition; with none, for a table that is sharded instead."""
+    """Both functions, with a branch per partition; with none, for a table that is sharded instead."""
     branches = [(f"_{part}", "(t.user_id = p_user) is true") for part in range(count)] or [("", _MINE_ON_A_SHARD)]
     where = _PARTITION if count else "''"
 
@@ -185,11 +184,11 @@ def function_scripts(count: int = PARTITIONS) -> list[str]:
 
 
 def functions(count: int = PARTITIONS, schema: str = SCHEMA, *, spread: Sequence[str] = ()) -> list[str]:
-    """The search functions; `spread` says how a cluster's machines learn of them. The search role owns them in the end; only
-    the application role may call them. They are made by the role of the session: what another role makes in a transaction,
-    the machines of a cluster do not know yet. And they are given away last, because an owner who is no superuser may say
-    nothing about them afterwards. Whatever the former ones took and gave, they are dropped, by statements that a coordinator
-    passes on."""
+    """The search functions; `spread` says how a cluster's machines learn of them. The search role ends up owning them, and
+    only the application role may call them. They are created by the session's role, because the machines of a cluster do
+    not yet know what another role creates in a transaction. Ownership is handed over last, because an owner who is not a
+    superuser may change nothing afterwards. Former versions are dropped whatever their signatures, by statements that a
+    coordinator passes on."""
     rights = [
         statement
         for name in FUNCTIONS
@@ -210,7 +209,7 @@ def functions(count: int = PARTITIONS, schema: str = SCHEMA, *, spread: Sequence
 
 
 def completion() -> list[str]:
-    """All that follows the migrations on one server, in order; safe to repeat."""
+    """All that follows the migrations on a single server, in order; safe to repeat."""
     statements = [DROP_NEAR]
     for table in USER_TABLES:
         statements += [*partitions(table), *unsampled(table), *wall(table), *searchable(table)]

@@ -1,7 +1,8 @@
-"""The machines of a database, one server or a coordinator and its workers: what they say of themselves, and scrubbing.
+"""The machines of a database, one server or a coordinator and its workers: what they report about themselves, and
+scrubbing.
 
-What a session of the coordinator asks, the coordinator answers for itself. What is about a machine's own files and settings
-is asked of each.
+A coordinator answers a session's questions for itself. Questions about a machine's own files and settings go to each
+machine.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ HERE = "the server"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one machine said to a statement: its first value, or why not."""
+    """One machine's reply to a statement: its first value, or why it failed."""
 
     machine: str
     text: str
@@ -31,7 +32,7 @@ class Reply:
 
 
 async def ask_each(connection: Connection, statement: str) -> list[Reply]:
-    """Runs a statement outside any transaction on every machine; of its rows, the first value of the first is told."""
+    """Runs a statement outside any transaction on every machine and returns the first value of the first row."""
     replies = [await _ask_here(connection, statement)]
     if await distributed(connection):
         cursor = await connection.execute(
@@ -52,12 +53,12 @@ async def _ask_here(connection: Connection, statement: str) -> Reply:
 
 
 def refused(replies: list[Reply]) -> dict[str, str]:
-    """The machines that did not do it, and why."""
+    """The machines that failed, and why."""
     return {reply.machine: " ".join(reply.text.split()) for reply in replies if not reply.done}
 
 
 async def citus_workers(connection: Connection) -> int:
-    """How many workers the database has, whether or not they hold anything of this memory."""
+    """How many workers the database has, whether or not they hold any of this memory."""
     cursor = await connection.execute("select to_regclass('pg_catalog.pg_dist_node')")
     if await cursor.fetchone() == (None,):
         return 0
@@ -130,7 +131,7 @@ async def inspect(connection: Connection) -> Health:
 
 
 async def _shards(connection: Connection, spread: Collection[str]) -> tuple[int, list[str]]:
-    """Bytes on all machines of a cluster, and what is not spread as it should be."""
+    """Bytes on all machines of a cluster, and tables that are not distributed as they should be."""
     cursor = await connection.execute(_SHARDS)
     [(size, used, machines)] = await cursor.fetchall()
     problems: list[str] = []
@@ -144,13 +145,13 @@ async def _shards(connection: Connection, spread: Collection[str]) -> tuple[int,
 
 # --- scrubbing: no byte of what was deleted stays on the disk of any machine ---------------------------------------------
 #
-# A deleted row stays in its page until the page is rewritten, in the statistics that the planner keeps samples in, and in
-# the write-ahead log until its files are gone. So the tables are rewritten (`VACUUM FULL`), the samples are taken anew and
-# their table rewritten as well, and the log is moved on and its old files are removed. While a table's partition is
-# rewritten, nobody reads or writes it, and the disk needs room for its copy; everything else goes on.
+# A deleted row stays in its page until the page is rewritten, in the samples of the planner's statistics, and in the
+# write-ahead log until its files are gone. So the tables are rewritten (`VACUUM FULL`), the samples are taken anew and
+# their table rewritten as well, and the log is advanced and its old files are removed. While a table's partition is being
+# rewritten, nobody reads or writes it, and the disk needs room for the copy; everything else goes on.
 #
-# A coordinator passes the rewriting of a table on to the workers that hold it; samples and logs are each machine's own.
-# Only a superuser may do the parts that concern a whole machine. What could not be done is said in the answer.
+# A coordinator passes the rewriting of a table on to the workers that hold it; samples and logs belong to each machine.
+# Only a superuser may do the parts that concern a whole machine. The answer says what could not be done.
 
 Progress = Callable[[int, int], None]
 _SAMPLES = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")
@@ -178,7 +179,7 @@ async def scrub(connection: Connection, *, progress: Progress | None = None) -> 
 
 
 async def _tables(connection: Connection) -> list[str]:
-    """Every table that holds rows of its own: partitions where there are any."""
+    """Every table that holds rows of its own: partitions, if there are any."""
     cursor = await connection.execute(
         "select c.oid::regclass::text from pg_class c"
         " where c.relnamespace = %s::regnamespace and c.relkind = 'r' order by 1",
@@ -188,8 +189,8 @@ async def _tables(connection: Connection) -> list[str]:
 
 
 async def _drop_old_log(connection: Connection) -> list[str]:
-    """Moves the write-ahead log on until no file that was there before is left: also those that were kept for reuse
-    hold old bytes. What is archived elsewhere stays there until the archive's own retention ends."""
+    """Advances the write-ahead log until none of the earlier files is left, including those kept for reuse, which hold old
+    bytes. Files archived elsewhere stay there until the archive's own retention ends."""
     barred = refused(await ask_each(connection, "alter system set wal_recycle = off"))
     try:
         await ask_each(connection, "select pg_reload_conf()")
@@ -213,7 +214,7 @@ async def _drop_old_log(connection: Connection) -> list[str]:
 
 
 async def _moved_on(connection: Connection, before: Mapping[str, frozenset[str]]) -> set[str]:
-    """The machines that still have files of before."""
+    """The machines that still have earlier files."""
     most = max(map(len, before.values()), default=0)
     switch = (
         "select max(pg_logical_emit_message(true, 'hitherto', 'scrub')::text || pg_switch_wal()::text)"

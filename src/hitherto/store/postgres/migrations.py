@@ -1,9 +1,9 @@
-"""Bringing the schema up to date, by the owner, once, however many processes start at the same time.
+"""Brings the schema up to date, by the owner, once, however many processes start at the same time.
 
-The numbered scripts, their record in the table `migrations`, and all that `layout` adds commit together: a
-server that is killed in between has the old schema or the new one. What `layout` adds has a number of its own, by
-which it is made again where it has changed. An advisory lock keeps starters from doing the work twice; the record's
-primary key keeps them from doing harm if the lock does not reach them.
+The numbered scripts, their record in the table `migrations`, and all that `layout` adds commit together: if the server is
+killed in between, it has the old schema or the new one. What `layout` adds has a number of its own, by which it is repeated
+after a change. An advisory lock keeps starting processes from doing the work twice; the record's primary key keeps them
+from doing harm if the lock does not reach them.
 """
 
 import asyncio
@@ -24,7 +24,8 @@ _COMPLETION = "completion"
 _LOCK = 0x7265636F6C6C  # "recoll": the same number in every process
 _ATTEMPTS = 8
 
-# Two starters on one cluster may make the same role, schema or extension at the same moment; the loser looks again.
+# Two processes that start on one cluster may create the same role, schema or extension at the same moment; the loser looks
+# again.
 _RACES = (
     errors.DuplicateObject,
     errors.DuplicateSchema,
@@ -58,7 +59,7 @@ def refuse_newer(found: Numbers, known: Numbers) -> None:
 
 
 async def migrate(connection: Connection, *, steps: Sequence[Migration] | None = None) -> None:
-    """Applies what is missing. A schema newer than this code is refused untouched."""
+    """Applies what is missing. A schema newer than this code is refused and left untouched."""
     steps = layout.migrations() if steps is None else steps
     wanted = newest(steps) | {_COMPLETION: layout.COMPLETION}
     require_server(connection.info.server_version)
@@ -90,7 +91,7 @@ async def applied(connection: Connection) -> dict[str, int]:
 
 
 async def _recorded(connection: Connection) -> dict[str, int]:
-    """The same, and the newest completion."""
+    """The same, with the newest completion."""
     numbers: dict[str, int] = dict.fromkeys((*KINDS, _COMPLETION), 0)
     cursor = await connection.execute("select to_regclass(%s)", (f"{SCHEMA}.migrations",))
     if await cursor.fetchone() != (None,):
@@ -123,7 +124,7 @@ async def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
 
 
 async def _refuse_former(connection: Connection) -> None:
-    """A memory under its former name is not left behind for an empty new one."""
+    """Keeps a memory under its former name from being left behind for an empty new one."""
     cursor = await connection.execute("select to_regclass(%s)", (f"{FORMER}.migrations",))
     if await cursor.fetchone() != (None,):
         raise SchemaMismatch(
@@ -133,7 +134,7 @@ async def _refuse_former(connection: Connection) -> None:
 
 
 async def distributed(connection: Connection) -> frozenset[str]:
-    """The tables that are spread over the machines of a cluster; none where the database is one server's."""
+    """The tables that are distributed over a cluster's machines; none on a single server."""
     cursor = await connection.execute("select to_regclass('pg_catalog.pg_dist_partition')")
     if await cursor.fetchone() == (None,):
         return frozenset()
@@ -146,7 +147,7 @@ async def distributed(connection: Connection) -> frozenset[str]:
 
 
 async def _ensure_role(connection: Connection, role: str) -> None:
-    """A role nobody logs in as; the owner may become it, but inherits nothing of it."""
+    """A role that nobody logs in as; the owner may become it, but inherits nothing from it."""
     cursor = await connection.execute("select pg_has_role(oid, 'set') from pg_roles where rolname = %s", (role,))
     row = await cursor.fetchone()
     if row is None:

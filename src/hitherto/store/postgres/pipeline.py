@@ -1,12 +1,12 @@
-"""Statements that go to the server in one piece, and the rows that come back.
+"""Sends a batch of statements in one piece and returns their rows.
 
-A batch is written to the connection's buffer first and sent at once. Sent one by one, each statement wakes the server and
-gives it the processor before the next one is written. Each is prepared under a name that the connection remembers, so that
-its server plans it once.
+A batch is first written to the connection's buffer and then sent at once. Sent one by one, each statement would wake the
+server and give it the processor before the next one is written. Each statement is prepared under a name that the connection
+remembers, so that its server plans it once.
 
-This is libpq's pipeline mode without the driver's own, which wakes the event loop for each of a context's twenty statements:
-with it the median context took 64 ms instead of 30 on a machine that was busy with other things (80 of each in turns, 1,200
-turns), and 7 % more of the process's time.
+This uses libpq's pipeline mode without the driver's own, which wakes the event loop for each of a context's twenty
+statements: with it the median context took 64 ms instead of 30 on a machine that was busy with other things (80 of each,
+interleaved, 1,200 turns), and 7 % more of the process's time.
 """
 
 from collections.abc import Sequence
@@ -47,8 +47,8 @@ def _quoted(text: str) -> str:
 
 
 class Connection(AsyncConnection[tuple[Any, ...]]):
-    """Remembers what its server has prepared. Whole numbers are sent as one type: otherwise a small and a large one would each
-    have a plan; so are lists, full or empty."""
+    """Remembers what its server has prepared. Whole numbers are sent as one type, because small and large ones would
+    otherwise each have a plan; the same goes for full and empty lists."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -58,7 +58,7 @@ class Connection(AsyncConnection[tuple[Any, ...]]):
 
 
 class _Message(NamedTuple):
-    """A statement as it is sent."""
+    """A statement in the form in which it is sent."""
 
     signature: Signature
     once: bool
@@ -67,7 +67,7 @@ class _Message(NamedTuple):
 
 
 async def send(connection: Connection, statements: Sequence[Statement]) -> list[Fetched]:
-    """The rows of each statement. The first error is raised when the server is done; what stands behind it was not run."""
+    """The rows of each statement. The first error is raised when the server is done; the statements after it were not run."""
     messages = _dumped(connection, statements)
     async with connection.lock:
         return await connection.wait(_exchanged(connection, messages))
@@ -105,7 +105,7 @@ def _exchanged(connection: Connection, messages: Sequence[_Message]) -> PQGen[li
 
 
 def _written(connection: Connection, messages: Sequence[_Message]) -> list[tuple[Signature, bytes] | None]:
-    """Writes all of them; for each result that will come, what was prepared, or None for a statement's own."""
+    """Writes all statements; for each expected result, returns what was prepared, or None."""
     server, known = connection.pgconn, dict(connection.prepared)
     expected: list[tuple[Signature, bytes] | None] = []
     for signature, once, params, formats in messages:
@@ -124,7 +124,7 @@ def _written(connection: Connection, messages: Sequence[_Message]) -> list[tuple
 
 
 def received(server: PGconn) -> PQGen[list[PGresult]]:
-    """Everything up to the end of the batch."""
+    """Reads everything up to the end of the batch."""
     while server.flush():
         yield Wait.RW
         server.consume_input()

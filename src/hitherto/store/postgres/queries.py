@@ -1,6 +1,6 @@
 """The table from query types to SQL: what to ask the database, and what its rows mean. Pure.
 
-A query becomes one or more statements; its answer is made of their rows, in the same order.
+A query becomes one or more statements; its answer is built from their rows, in the same order.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ T = TypeVar("T")
 Shape = Literal["turn", "record"]
 
 ALWAYS = 2**62
-"""An entry after every other."""
+"""An entry later than any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`shape` names the columns of its rows where others have the same: such statements can go as one. `once` is for a text
-    that is not worth remembering; it has no values."""
+    """`shape` names the columns of its rows if other statements have the same: such statements can be sent as one. `once`
+    marks a text that is not worth preparing; it has no values."""
 
     sql: str
     values: Values
@@ -68,7 +68,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query as statements, and how to read the answer off their rows."""
+    """A query as statements, and how to read the answer from their rows."""
 
     statements: tuple[Statement, ...]
     read: Callable[[Sequence[Fetched]], Any]
@@ -158,8 +158,8 @@ def _turn_list(query: base.TurnList, person: Person) -> Question:
 
 
 def _order(query: base.TurnList) -> str:
-    """By place. The sum keeps the planner from following the order of places through years to find a day in one lane, which
-    the index of times finds at once."""
+    """Orders by place. The sum keeps the planner from following the order of places through years to find a day in one
+    lane, which the index of times finds at once."""
     within = query.since is not None or query.until is not None
     return "t.place + 0" if within and _named(query) else "t.place"
 
@@ -363,13 +363,13 @@ _TABLE: dict[type[Query[Any]], Callable[[Any, Person], Question]] = {
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Several queries as one list of statements. Those with the same columns are sent as one: a statement of its own costs
-    more, here and in the server, than a part of another."""
+    """Several queries as one list of statements. Those with the same columns are merged, because a separate statement costs
+    more, here and on the server, than a branch of another."""
 
     questions: tuple[tuple[Query[Any], Question], ...]
     statements: tuple[Statement, ...]
     places: tuple[tuple[int, int | None], ...]
-    """For each statement of the questions, in their order, the one it is sent in and which part of it that is."""
+    """For each statement of the questions, in order: the merged statement that contains it, and which branch it is."""
 
     @classmethod
     def of(cls, queries: Sequence[Query[Any]], person: Person) -> "Batch":
@@ -399,7 +399,7 @@ class Batch:
         return Answers(found)
 
     def _counts(self) -> list[int]:
-        """How many statements were sent in each."""
+        """How many statements were merged into each."""
         held = Counter(sent for sent, _ in self.places)
         return [held[number] for number in range(len(self.statements))]
 
@@ -411,7 +411,7 @@ def _together(members: Sequence[Statement]) -> Statement:
 
 
 def _parts(fetched: Fetched) -> dict[int, Fetched]:
-    """The rows of statements that went together, by the number in their last column."""
+    """Splits the rows of merged statements by the number in their last column."""
     return {part: list(found) for part, found in groupby(fetched, key=itemgetter(-1))}
 
 
@@ -421,11 +421,11 @@ def _parts(fetched: Fetched) -> dict[int, Fetched]:
 
 _PACKED = np.dtype(">i8")
 _BITS = 24
-"""Of a packed integer, for the length or the frequency; the rest are the entry's. No text has so many words."""
+"""The bits of a packed integer that hold the length or the frequency; the rest are the entry's. No text has that many words."""
 
 
 def matched(found: Fetched) -> Matched:
-    """Every entry that holds a word, once, with the sum of its gains."""
+    """Every entry that contains a word, once, with the sum of its gains."""
     if not found:
         return NO_MATCHES
     _, documents, stems, *_ = found[0]
@@ -446,6 +446,6 @@ def matched(found: Fetched) -> Matched:
 
 
 def _unpacked(packed: Iterable[bytes]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Entries, and the number that travels with each."""
+    """Entries, and the number packed with each."""
     both = np.frombuffer(b"".join(packed), _PACKED).astype(np.int64)
     return both >> _BITS, (both & ((1 << _BITS) - 1)).astype(np.float64)

@@ -21,7 +21,7 @@ Values = dict[str, Any]
 Fetched = Sequence[Columns]
 
 _KEPT = 2_048
-"""Turns that are kept as values, found by all that their row says; a service has read so many within minutes."""
+"""Turns cached as values, keyed by everything their row says; a service reads this many within minutes."""
 
 
 def turn(row: Columns) -> StoredTurn:
@@ -162,22 +162,22 @@ def note_values(user: UUID, note: Note) -> Values:
 
 # --- how text and stems become values of PostgreSQL ----------------------------------------------------------------------
 #
-# Text of PostgreSQL cannot hold the character NUL, Python's can: it is written as two characters that nobody
-# uses, and read back. A stem becomes a *word*: the user's mark and the stem. The mark, 24 bits of the user's
-# digest, makes the inverted index of a partition with many users behave like one index for each of them; a
-# collision costs a comparison, because every statement filters by user as well.
+# PostgreSQL's text cannot hold the character NUL, Python's can: it is written as two characters that nobody uses, and read
+# back. A stem becomes a *word*: the user's mark and the stem. The mark, 24 bits of the user's digest, makes the inverted
+# index of a partition with many users behave like one index per user; a collision costs a comparison, because every
+# statement filters by user as well.
 
 _ESCAPE = "\U0010fffd"
 _LONGEST_STEM = 400
 _HASHED = "\x01"
 _MOST_BYTES = 500_000
-"""A text vector ends at 1 MB; stems past this much of a single document are not indexed."""
+"""A text vector ends at 1 MB; stems beyond this much of a single document are not indexed."""
 
 MARK_LENGTH = 4
 
 
 def embedder_id(name: str) -> UUID:
-    """An embedder's name is long and stands in every trace; its hash is enough to tell it apart."""
+    """An embedder's name is long and would stand in every trace; its hash is enough to tell it apart."""
     return UUID(bytes=blake2b(name.encode(), digest_size=16).digest())
 
 
@@ -194,18 +194,18 @@ def unescape(text: str) -> str:
     return text
 
 
-# A receipt names two hundred turns and texts. Their names can hardly be pressed, so they stand behind the rest as bytes, each
-# once, and in their place a mark and how many names ago it stood: nothing for the next new one.
+# A receipt names two hundred turns and texts, and names hardly compress. So each is stored once, as bytes, after the rest;
+# in its place stands a mark and how many names ago it occurred, or nothing for the next new one.
 
 _PACKED, _PACKED_BY_ROWS = _ESCAPE + "3", _ESCAPE + "2"
-"""How a packed receipt begins; no other text does, once it is escaped. The second kind does not say which words it was pressed
-with: the first that there were."""
+"""How a packed receipt begins; once escaped, no other text does. The second kind does not say which dictionary it was
+compressed with: the first one."""
 _MARKS = re.compile("\x01([0-9a-f]*)")
 _NAME_DIGITS = 32
 
 
 def packed(body: str) -> str:
-    """A receipt for its column, as it is where packing makes it no shorter."""
+    """A receipt for its column; left as it is if packing would not make it shorter."""
     if "\x01" in body:
         return escape(body)
     parts, places = NAMES.split(body), dict[str, int]()
@@ -245,8 +245,7 @@ def mark(digest: str) -> str:
 
 
 def word(stem: str, *, mark: str) -> str:
-    """A stem as it is indexed. One too long for an index entry is represented by its hash: equality is all
-    that counts."""
+    """A stem as it is indexed. One too long for an index entry is represented by its hash, because only equality counts."""
     stem = escape(stem)
     encoded = stem.encode()
     if len(encoded) > _LONGEST_STEM:
@@ -255,7 +254,7 @@ def word(stem: str, *, mark: str) -> str:
 
 
 def words(stems: Sequence[str], *, mark: str) -> list[str]:
-    """A document's stems in their order, as far as an index entry of PostgreSQL reaches."""
+    """A document's stems in order, as far as an index entry of PostgreSQL reaches."""
     found = [word(stem, mark=mark) for stem in stems]
     if sum(map(len, found)) * 4 <= _MOST_BYTES:
         return found

@@ -1,14 +1,12 @@
-"""The schema as a script, for one server or for a cluster that is sharded by user with Citus (run on its
-coordinator).
+"""The schema as a script, for one server or for a cluster that Citus shards by user (run on its coordinator).
 
-On a cluster, shards take the place of partitions: every user table is distributed by `user_id` and colocated
-with the lock row, so that each read and each write of a user runs on one machine. The records of what was
-migrated are written as well; a store that opens the database afterwards finds it up to date and changes
-nothing.
+On a cluster, shards take the place of partitions: every user table is distributed by `user_id` and colocated with the lock
+row, so that each read and each write of a user runs on one machine. The migration records are written as well, so a store
+that opens the database afterwards finds it up to date and changes nothing.
 
-The coordinator speaks to the workers as the role of the moment and passes `set local` on to them. So the application's role
-may log in here, which the workers should allow from the coordinator only, and the passing on is a setting of the database. A
-search is a function that its user's worker runs as a whole, so the search role need not.
+The coordinator talks to the workers as the current role and passes `set local` on to them. So the application's role may
+log in here, which the workers should allow from the coordinator only, and passing settings on is a setting of the database.
+A search is a function that its user's worker runs as a whole, so the search role needs no login.
 """
 
 import re
@@ -40,9 +38,9 @@ from hitherto.store.postgres.layout import (
 _PARTITIONED = re.compile(r"\) partition by hash \(user_id\);")
 _LEADER = USER_TABLES[0]
 WHOLE: Final = "documents"
-"""The table that every machine has whole."""
+"""The table that every machine has in full."""
 TABLES = (*USER_TABLES, *CATALOG_TABLES)
-"""What a cluster distributes, the leader of its shards first."""
+"""What a cluster distributes; the first one leads the others' shards."""
 _PASSING_ON = (
     "do $$ begin\n"
     "    execute format('alter database %I set citus.propagate_set_commands to %L', current_database(), 'local');\n"
@@ -56,8 +54,8 @@ def schema(*, shards: int | None = None) -> str:
 
 
 def statements(*, shards: int | None = None) -> list[str]:
-    """All statements of one transaction, in order, for one server; or for a cluster, with the number of pieces the users are
-    spread over (a multiple of its machines). A coordinator passes on what it is sent, so they go one by one."""
+    """All statements of one transaction, in order, for one server; or for a cluster, with the number of shards the users
+    are spread over (a multiple of its machines). A coordinator passes on what it is sent, so they go one by one."""
     sharded = shards is not None
     found = [
         *(["create extension if not exists citus"] if sharded else []),  # it sets the search path back
@@ -79,8 +77,8 @@ def statements(*, shards: int | None = None) -> list[str]:
 
 
 def renaming(old: str = FORMER) -> str:
-    """What gives a memory of version 0.1.0 its name of today, as a script; the store does the rest when it opens it. Its
-    roles belong to the whole server: others may use them, so they stay, without a right to anything here."""
+    """A script that renames a memory of version 0.1.0; the store does the rest when it opens it. The old roles belong to
+    the whole server and may be in use elsewhere, so they stay, without any rights here."""
     found = [
         f"alter schema {old} rename to {SCHEMA}",
         *(_role(role, login=False) for role in (APPLICATION, SEARCH)),
@@ -92,13 +90,13 @@ def renaming(old: str = FORMER) -> str:
 
 
 def unpartitioned(migration: str) -> str:
-    """A migration for a cluster, whose shards take the place of partitions."""
+    """A migration for a cluster, where shards take the place of partitions."""
     return _PARTITIONED.sub(");", migration)
 
 
 def completion(distributed: Collection[str]) -> list[str]:
-    """All that follows the migrations on a cluster, in order; safe to repeat. What the planner may not sample cannot be said
-    of a distributed table: it is said before, and the shards take it over."""
+    """All that follows the migrations on a cluster, in order; safe to repeat. A distributed table cannot be kept out of the
+    planner's samples, so this is set beforehand and the shards inherit it."""
     new = [table for table in TABLES if table not in distributed]
     statements = [DROP_NEAR]
     for table in new:
@@ -117,7 +115,7 @@ def completion(distributed: Collection[str]) -> list[str]:
 
 
 def _role(role: str, *, login: bool) -> str:
-    """On a cluster, made on the coordinator, which passes it on to the workers."""
+    """On a cluster, created on the coordinator, which passes it on to the workers."""
     kind = "login" if login else "nologin"
     return (
         "do $$ begin\n"

@@ -25,7 +25,7 @@ RECORD_COLUMNS = (
 )
 
 USER = "user"
-"""The parameter that every statement about a user is routed by."""
+"""The parameter by which every statement about a user is routed."""
 LIVE = "t.retired is null"
 KNOWN = "t.seq <= %(known)s and (t.retired is null or t.retired > %(known)s)"
 EVER = "true"
@@ -49,18 +49,18 @@ GAPS: Mapping[str, tuple[str, ...]] = {
     "alone": ("", " is true"),
     "about": ("true", "d.about = %(about)s"),
 }
-"""Everything that may stand in a gap."""
+"""Everything that may fill a gap."""
 
 
 def visible(known: int | None, *, history: bool = False) -> str:
-    """The filter for versions that count at an entry; with `history`, retired ones do as well."""
+    """The filter for versions that are visible at an entry; with `history`, retired ones as well."""
     if history:
         return EVER if known is None else EVER_KNOWN
     return LIVE if known is None else KNOWN
 
 
 def scope(column: str, wanted: Scope, *, shared: bool = False) -> str:
-    """The filter for a persona or lane; `shared` lets through what belongs to none as well."""
+    """The filter for a persona or lane; `shared` also admits what belongs to none."""
     if isinstance(wanted, Everything):
         return "true"
     if wanted is None:
@@ -85,7 +85,7 @@ def statement(name: str, **gaps: str) -> str:
 
 @cache
 def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
-    """The statement with $1 for its first parameter, and the parameters' names; the driver reads no more into it."""
+    """The statement with $1 for its first parameter, and the parameters' names; the driver does not interpret it further."""
     names: list[str] = []
 
     def number(match: re.Match[str]) -> str:
@@ -98,8 +98,8 @@ def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
 
 @cache
 def together(statements: tuple[str, ...]) -> str:
-    """Statements with the same columns as one, whose last column says which of them a row is from. Their rows follow each
-    other in order, because no session here works on a statement in parallel."""
+    """Joins statements with the same columns into one, whose last column says which of them a row is from. The rows stay in
+    order, because no session here runs a statement in parallel."""
     return "\nunion all\n".join(
         f"select part_{place}.*, {place} as part from (\n{_own(text, place)}\n) part_{place}"
         for place, text in enumerate(statements)
@@ -107,12 +107,12 @@ def together(statements: tuple[str, ...]) -> str:
 
 
 def together_values(values: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """The parameters of statements that go together; all are of one user."""
+    """The parameters of merged statements; all belong to one user."""
     return {own(name, place): value for place, each in enumerate(values) for name, value in each.items()}
 
 
 def own(name: str, place: int) -> str:
-    """What a parameter is called in the statement at that place of several."""
+    """The name of a parameter in one of several merged statements."""
     return name if name == USER else f"{name}_{place}"
 
 
@@ -121,7 +121,7 @@ def _own(text: str, place: int) -> str:
 
 
 def wiping() -> tuple[str, ...]:
-    """One statement for each table of users; together they remove a user."""
+    """One statement per user table; together they remove a user."""
     return tuple(f"delete from {table} where user_id = %(user)s" for table in USER_TABLES)
 
 

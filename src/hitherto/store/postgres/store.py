@@ -38,11 +38,11 @@ from hitherto.store.protocol import NOTHING, Answers, Change, Decide, Health, Lo
 
 # --- one user's memory ---------------------------------------------------------------------------------------------------
 #
-# A read is one read-only transaction of one snapshot, sent in one go. So is a write whose questions this process can answer by
-# itself, as it last left the user's log: the batch fails whole if anybody wrote since. Otherwise a write takes the user's lock
-# row first and asks its questions after it: each statement then sees everything that writers before it committed, and a second
-# round trip carries the change and the commit. All run as the application role, for this user only, by settings that end with
-# the transaction.
+# A read is one read-only transaction on one snapshot, sent in one batch. So is a write whose questions this process can
+# answer itself from how it last left the user's log: the batch fails as a whole if anybody wrote since. Any other write
+# takes the user's lock row first and then asks its questions: each statement sees everything that earlier writers
+# committed, and a second round trip carries the change and the commit. All of them run as the application role, for this
+# user only, through settings that end with the transaction.
 
 _READ = Statement("begin isolation level repeatable read read only", {})
 _WRITE = Statement("begin isolation level read committed", {})
@@ -50,13 +50,13 @@ _ROLE = Statement(f"set local role {APPLICATION}", {})
 _COMMIT = Statement("commit", {})
 
 QUEUES = 1_024
-"""Users of whom a process knows how it left their logs."""
+"""Users for whom a process remembers how it left their logs."""
 
 Planning = Callable[[Connection, Locked, Answers], Awaitable[Plan | None]]
 
 
 class _UnknownOutcomeError(Exception):
-    """The connection broke while the commit was under way."""
+    """The connection broke during the commit."""
 
     def __init__(self, locked: Locked, mine: UUID, written: Written) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class _UnknownOutcomeError(Exception):
 
 
 class Queue:
-    """Where one user's writes of this process take turns: in the database each would wait on a connection of its own."""
+    """Where this process's writes of one user take turns; in the database, each would wait on a connection of its own."""
 
     def __init__(self) -> None:
         self.left = Left()
@@ -74,7 +74,7 @@ class Queue:
 
     @asynccontextmanager
     async def turn(self, patience: float) -> AsyncGenerator[Left]:
-        """How the log was left, for whoever writes next; whoever waited for too long goes and waits in the database."""
+        """Yields how the log was left, for the next writer; one who has waited too long waits in the database instead."""
         try:
             async with asyncio.timeout(patience):
                 await self.lock.acquire()
@@ -91,7 +91,7 @@ class Queue:
 
 
 class Queues:
-    """Those of the users who wrote last."""
+    """The queues of the users who wrote last."""
 
     def __init__(self) -> None:
         self._queues: OrderedDict[UUID, Queue] = OrderedDict()
@@ -111,7 +111,7 @@ class Queues:
 
 
 class PostgresUserStore:
-    """Everything here names the user in every statement, and the database's own wall stands behind it."""
+    """Names the user in every statement, and the database's own wall stands behind it."""
 
     def __init__(self, connections: Connections, queues: Queues, key: UserKey) -> None:
         self._connections = connections
@@ -129,15 +129,15 @@ class PostgresUserStore:
             return written or await self._asked(decide, queries, left)
 
     async def _unasked(self, decide: Decide, queries: Sequence[Query[Any]], left: Left) -> Written | None:
-        """A write in one round trip, resting on how this process left the log; None if that is not enough to decide on, or
-        not how it is."""
+        """A write in one round trip, based on how this process left the log; None if that is not enough to decide, or no
+        longer true."""
         locked, found = left.locked, foreseen(queries, left, self._person)
         if locked is None or found is None:
             return None
         try:
             change = decide(found.answers)
         except HithertoError:
-            return None  # what is refused is refused for what is there
+            return None  # a refusal has to rest on what is there now
         if change == NOTHING or asks_presence(change):
             return None
         with clear_errors(self._connections.settings):
@@ -213,7 +213,7 @@ class PostgresUserStore:
         return Statement(statement(name), {"user": self._person.id, **values})
 
     def _begun(self, how: Statement) -> tuple[Statement, ...]:
-        """What opens a transaction as the application role, for this user.
+        """Opens a transaction as the application role, for this user.
 
         `set local` is a statement, not a function call, because a sharded cluster passes only the statement on; a session's
         own settings stay on the coordinator.
@@ -244,7 +244,7 @@ class PostgresUserStore:
                 return written
 
     async def _attempt(self, connection: Connection, batch: Batch, planning: Planning) -> Written | None:
-        """One transaction; None when it has to be tried again."""
+        """One transaction; None if it has to be retried."""
         first = uuid4()
         begun = *self._begun(_WRITE), self._ask("create_head", mark=first)
         sent = await send(connection, [*begun, self._ask("lock_head"), *batch.statements])
@@ -276,7 +276,7 @@ class PostgresUserStore:
 
     async def _outcome(self, unknown: _UnknownOutcomeError) -> Written | None:
         """What became of a commit whose answer was lost: the user's mark tells, unless others wrote since. The server may
-        still be at it, so this waits for the lock that it holds."""
+        still be working on it, so this waits for the lock that it holds."""
         begun = self._begun(_WRITE)
 
         async def work(connection: Connection) -> Fetched:
@@ -308,9 +308,9 @@ PATIENCE = 10.0
 class PostgresStore:
     """Many users' memories in one database.
 
-    `pool_size` is the number of connections of this process; `patience` the seconds that a call waits for a
-    free connection, for a user's lock, or for a server that is being restarted. `is_sealed` says that whoever opens it
-    seals users' texts and has the keys.
+    `pool_size` is the number of this process's connections; `patience` is how many seconds a call waits for a free
+    connection, for a user's lock, or for a restarting server. `is_sealed` says that the caller seals users' texts and has
+    the keys.
     """
 
     def __init__(
@@ -363,7 +363,7 @@ class PostgresStore:
                 return await machines.scrub(connection, progress=progress)
 
     async def restore_backup(self, source: str) -> int:
-        """Fills this empty database from a folder that `backup` wrote; the number of users."""
+        """Fills this empty database from a folder that `backup` wrote; returns the number of users."""
         async with await self._connections.connect() as connection:
             with clear_errors(self._connections.settings):
                 return await backups.load(connection, source)

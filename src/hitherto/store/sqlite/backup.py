@@ -1,7 +1,7 @@
-"""Copies of a data folder, made while others read and write it, and putting such a copy back.
+"""Copies a data folder while others read and write it, and puts such a copy back.
 
-Each file is copied by SQLite's online backup from one state of it; in WAL mode that keeps no writer waiting. The
-catalog comes last, so that a user who is wiped meanwhile is a remnant in the copy as well.
+SQLite's online backup copies each file from one consistent state; in WAL mode that keeps no writer waiting. The catalog
+comes last, so that a user who is wiped in the meantime is a remnant in the copy as well.
 """
 
 from collections.abc import Callable
@@ -29,12 +29,12 @@ class Copy:
     secret: Secret
 
     async def make(self, in_thread: InThread, *, progress: Progress | None = None) -> int:
-        """Copies every user and the catalog into an empty folder; the number of users."""
+        """Copies every user and the catalog into an empty folder; returns the number of users."""
         return await self._all(in_thread, self._begin, copy_file, progress=progress)
 
     async def put_back(self, in_thread: InThread, *, progress: Progress | None = None) -> int:
-        """Puts every file of a copy in its place again; other processes may have the folder open. What the folder
-        holds of users that the copy does not have stays as it is."""
+        """Puts every file of a copy back in its place; other processes may have the folder open. Users that the copy lacks
+        stay as they are."""
         return await self._all(in_thread, self._begin_putting_back, put_back_file, progress=progress)
 
     async def _all(
@@ -75,7 +75,7 @@ class Copy:
 async def put_back(
     backup: str | Path, folder: str | Path, *, secret: Secret = no_secret, progress: Progress | None = None
 ) -> int:
-    """Puts a backup back into a data folder, file by file, also while other processes have it open."""
+    """Restores a backup into a data folder file by file, even while other processes have the folder open."""
     threads = Threads(1, "restore")
     threads.start()
     try:
@@ -85,7 +85,7 @@ async def put_back(
 
 
 def copy_file(source: Path, target: Path, key: bytes | None) -> bool:
-    """Copies one data file, synced; False when it is gone."""
+    """Copies one data file, synced; returns False if it is gone."""
     with translating(source):
         if not source.exists():
             return False

@@ -1,6 +1,6 @@
-"""What belongs to no single user: tenants' documents, hints of due work, who is there, and how often each user was wiped.
+"""What belongs to no single user: tenants' documents, hints of due work, the list of users, and how often each was wiped.
 
-The catalog knows users by their digests. Their names stand in their own files, so a digest is resolved by looking into the
+The catalog knows users by their digests. Their names are in their own files, so a digest is resolved by looking into the
 file, once per process.
 """
 
@@ -33,9 +33,9 @@ LOG = logging.getLogger("hitherto.store")
 T = TypeVar("T")
 _CATALOG = queries("sqlite", "catalog")
 NAMES = 20_000
-"""Digests of which a process keeps in mind whose they are; a quarter goes when there are more."""
+"""Digests whose users a process remembers; a quarter is dropped when there are more."""
 OWN = "catalog"
-"""Under which name the catalog itself is to be scrubbed; users go by their digests."""
+"""The name under which the catalog notes that it has to be scrubbed itself; users are noted by digest."""
 
 
 class CatalogFile(SharedFile):
@@ -46,18 +46,18 @@ class CatalogFile(SharedFile):
         self.write(lambda _: None, durable=False)
 
     def ask(self, work: Work[T], *, like: Hashable = None) -> T:
-        """What `work` makes of one consistent state of a catalog that must be there."""
+        """What `work` computes from one consistent state of a catalog that must exist."""
         found = self.read(lambda connection: (work(connection),), like=like)
         if found is None:
             raise StoreUnavailable(f"{self.path} is gone; restore it from a backup or open the store anew")
         return found[0]
 
     def epoch(self, digest: str) -> int:
-        """How often a user was wiped: the number of the life they are in."""
+        """How often a user was wiped: the number of their current life."""
         return self.ask(lambda connection: connection.execute(_CATALOG["epoch"], {"digest": digest}).get) or 0
 
     def bury(self, digest: str) -> None:
-        """From now on this user is gone, whatever of them is still to be removed."""
+        """Declares this user gone, whatever of them is still to be removed."""
 
         def work(connection: Connection) -> None:
             connection.execute(_CATALOG["bury"], {"digest": digest})
@@ -73,14 +73,14 @@ class CatalogFile(SharedFile):
         return tuple([digest for (digest,) in found])
 
     def begin_scrub(self, digest: str) -> None:
-        """Durable before the erasure is, so that one that is cut short is finished later."""
+        """Made durable before the erasure is, so that an interrupted one is finished later."""
         self._note("begin_scrub", digest)
 
     def end_scrub(self, digest: str) -> None:
         self._note("end_scrub", digest, durable=False)
 
     def _note(self, name: str, digest: str, *, durable: bool = True) -> None:
-        """Keeps no cursor: apsw never lets go of one that is there while the connection runs something else."""
+        """Keeps no cursor open: apsw never releases one that is still open while the connection runs something else."""
 
         def work(connection: Connection) -> None:
             connection.execute(_CATALOG[name], {"digest": digest})
@@ -88,7 +88,7 @@ class CatalogFile(SharedFile):
         self.write(work, durable=durable)
 
     def erase(self, work: Work[T]) -> T:
-        """Commits what `work` deletes and leaves no byte of it; one that is cut short is finished later."""
+        """Commits what `work` deletes and leaves no byte of it; an interrupted scrub is finished later."""
 
         def marked(connection: Connection) -> T:
             connection.execute(_CATALOG["begin_scrub"], {"digest": OWN})
@@ -99,7 +99,7 @@ class CatalogFile(SharedFile):
         return done
 
     def finish_own_scrub(self) -> bool:
-        """False when readers kept it from finishing."""
+        """Returns False if readers kept it from finishing."""
         finished = self.scrub()
         if finished:
             self.end_scrub(OWN)
@@ -144,11 +144,11 @@ class SqliteCatalog:
         return await self._in_thread(lambda: self._file.ask(work))
 
     def documents_now(self, tenant: str, query: TenantDocuments) -> tuple[Document, ...]:
-        """The same, for who is in a thread already."""
+        """The same, for callers that are already in a thread."""
         return self._file.ask(lambda connection: _named(connection, tenant, query), like=TenantDocuments)
 
     def at_a_glance(self, tenant: str, queries: Sequence[TenantDocuments]) -> dict[Query[Any], Any] | None:
-        """The same for who must not wait; None where it would have to, or fails."""
+        """The same for callers that must not wait; None if it would have to, or fails."""
 
         def work(connection: Connection) -> dict[Query[Any], Any]:
             return {query: _named(connection, tenant, query) for query in queries}
@@ -219,7 +219,7 @@ class SqliteCatalog:
         return await self._in_thread(lambda: self._file.erase(work))
 
     async def hint(self, dues: Mapping[UserKey, datetime | None]) -> None:
-        """Written with whatever other hints have gathered by then, and not synced."""
+        """Writes the hint together with others gathered by then, unsynced."""
         with self._hinting:
             is_first = not self._hints
             for key, due in dues.items():
@@ -229,7 +229,7 @@ class SqliteCatalog:
             await self._in_thread(self.flush)
 
     def flush(self) -> None:
-        """Writes the hints that have gathered."""
+        """Writes the gathered hints."""
         with self._hinting:
             hints, self._hints = self._hints, {}
 
@@ -260,7 +260,7 @@ class SqliteCatalog:
         return await self._in_thread(work)
 
     def _name_if_readable(self, path: Path) -> UserKey | None:
-        """Whose file this is; None for a damaged one as well, so that it holds up nobody else's work."""
+        """The file's user; also None if the file is damaged, so that it holds up nobody else's work."""
         try:
             return self._name(path)
         except StoreCorrupt as error:
@@ -268,7 +268,7 @@ class SqliteCatalog:
             return None
 
     def _name(self, path: Path) -> UserKey | None:
-        """Whose file this is; None for one that is gone or a remnant."""
+        """The file's user; None if the file is gone or a remnant."""
         digest = path.stem
         if not path.exists():
             return None
@@ -287,7 +287,7 @@ class SqliteCatalog:
         return known
 
     def _note(self, digest: str, key: UserKey) -> UserKey:
-        """Whose digest it is, for whoever asks soon; the file says so as well, when it is opened."""
+        """Remembers whose digest it is for the next caller; opening the file tells as well."""
         self._names[digest] = key
         if len(self._names) > NAMES:
             for oldest in tuple(self._names)[: NAMES // 4]:

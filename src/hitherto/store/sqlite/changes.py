@@ -1,4 +1,4 @@
-"""A change, applied inside the transaction that its caller has begun."""
+"""Applies a change inside the transaction that its caller began."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -46,7 +46,8 @@ def _ended_at(change: Change) -> int:
 
 
 def _write_turns(connection: Connection, drafts: Sequence[TurnDraft], seqs: range) -> None:
-    """Versions of turns, the words they are found by, and their vectors. One of an id that is there ends the version before."""
+    """Writes versions of turns, the words they are found by, and their vectors. A version of an existing id ends the one
+    before."""
     numbered = list(zip(seqs, drafts, strict=True))
     places = [seq if draft.place is None else draft.place for seq, draft in numbered]
     turns = [(seq, place, draft, None, draft.stems) for (seq, draft), place in zip(numbered, places, strict=True)]
@@ -70,7 +71,7 @@ def _write_records(connection: Connection, drafts: Sequence[RowDraft], seqs: ran
 def insert_turns(
     connection: Connection, turns: Iterable[tuple[int, int, TurnDraft | StoredTurn, int | None, Sequence[str]]]
 ) -> None:
-    """Turn versions, each with its entry, place, end and stems, and the words they are found by."""
+    """Writes turn versions, each with its entry, place, end and stems, and the words they are found by."""
     rows = [_turn_row(*turn) for turn in turns]
     connection.executemany(_WRITING["turn"], rows)
     if words := [(row[0], row[-1]) for row in rows if row[-1]]:
@@ -116,7 +117,7 @@ def insert_record(
     retired_at: datetime | None,
     stems: tuple[str, ...],
 ) -> None:
-    """A record version, its links, and the words it is found by."""
+    """Writes a record version, its links, and the words it is found by."""
     text = " ".join(stems)
     connection.execute(
         _WRITING["record"],
@@ -155,7 +156,7 @@ def insert_record(
 
 
 def retire(connection: Connection, name: str, *, seq: int, at: int) -> int:
-    """Ends what is live under that id; the number of entries this took (none when nothing was)."""
+    """Ends the live version of that id; returns the number of entries this took (0 if nothing was live)."""
     turns = connection.execute(_WRITING["end_turn"], {"seq": seq, "id": name}).fetchall()
     records = connection.execute(_WRITING["end_record"], {"seq": seq, "id": name, "at": at}).fetchall()
     if not turns and not records:
@@ -165,7 +166,7 @@ def retire(connection: Connection, name: str, *, seq: int, at: int) -> int:
 
 
 def _write_side_tables(connection: Connection, change: Change) -> None:
-    """What a change writes beside the log."""
+    """Writes what a change puts beside the log."""
     if change.vectors:
         tracepages.add_later(connection, change.vectors)
     for seq, stems in change.stems:
@@ -182,7 +183,7 @@ def _write_side_tables(connection: Connection, change: Change) -> None:
 
 
 def _restem(connection: Connection, seq: int, text: str) -> None:
-    """Has an entry found by other stems; the index needs to be told which it had."""
+    """Gives an entry other stems; the index needs to know the previous ones."""
     for (before,) in connection.execute(_WRITING["turn_stems"], {"seq": seq, "stems": text}).fetchall():
         if before:
             connection.execute(_ERASING["turn_words"], (seq, before))
@@ -202,11 +203,11 @@ def _cursor_row(cursor: Cursor) -> tuple[str, int, int | None, int, str | None, 
     return cursor.step, cursor.position, due, cursor.attempts, cursor.error, int(cursor.parked), body
 
 
-# Erasing: rows, words, vectors and links go; the log keeps that something went, by the hash of its id.
+# Erasing removes rows, words, vectors and links; the log keeps the fact that something was removed, by the hash of its id.
 
 
 def erase(connection: Connection, erasure: Erasure, *, head: int, at: int) -> int:
-    """Removes all this for good; the log's head after it."""
+    """Removes all this for good; returns the log's new head."""
     gone: list[int] = []
     for names_, remove in ((erasure.turns, _erase_turn), (erasure.records, _erase_record)):
         for name in names_:
@@ -221,7 +222,7 @@ def erase(connection: Connection, erasure: Erasure, *, head: int, at: int) -> in
 
 
 def _erase_turn(connection: Connection, name: str, *, before: int) -> list[int]:
-    """Removes every version of a turn that was written before an entry, but for their vectors; which these were."""
+    """Removes every version of a turn written before an entry, except their vectors; returns the entries removed."""
     versions = connection.execute(_ERASING["turn_versions"], {"id": name, "before": before}).fetchall()
     for seq, stems in versions:
         if stems:
@@ -233,7 +234,7 @@ def _erase_turn(connection: Connection, name: str, *, before: int) -> list[int]:
 
 
 def _erase_record(connection: Connection, name: str, *, before: int) -> list[int]:
-    """Removes every version of a record that was written before an entry, but for their vectors; which these were."""
+    """Removes every version of a record written before an entry, except their vectors; returns the entries removed."""
     versions = connection.execute(_ERASING["record_versions"], {"id": name, "before": before}).fetchall()
     for seq, stems, sources, entities in versions:
         connection.executemany(_ERASING["source"], [(turn, seq) for turn in names(sources)])
@@ -247,7 +248,7 @@ def _erase_record(connection: Connection, name: str, *, before: int) -> list[int
 
 
 def erase_by_hash(connection: Connection, name: str, *, before: int) -> None:
-    """Removes what an erasure elsewhere removed there: whatever id has that hash."""
+    """Repeats an erasure made elsewhere: removes whatever id has that hash."""
     for query, remove in (("turn_ids", _erase_turn), ("record_ids", _erase_record)):
         for (candidate,) in connection.execute(_ERASING[query], {"before": before}).fetchall():
             if erased_name(candidate) == name:
@@ -258,7 +259,7 @@ def erase_by_hash(connection: Connection, name: str, *, before: int) -> None:
 
 
 def restore(connection: Connection, entries: Sequence[LogEntry]) -> None:
-    """Adds the entries that are not there yet, and ends what they ended."""
+    """Adds the entries that are missing, and ends what they ended."""
     before = head(connection)
     for entry in entries:
         if not connection.execute(_WRITING["is_written"], {"seq": entry.seq}).get:

@@ -1,8 +1,7 @@
-"""The one place that opens SQLite: which library, which settings, and what of it the rest may use.
+"""The one place that opens SQLite: which library, which settings, and which part of it the rest may use.
 
-apsw's own types mention buffers that Python 3.11 cannot name, so the few methods in use are spelt out here.
-Nothing else in the process may open a data file, not even to read its bytes: closing any other descriptor of it
-would drop SQLite's locks.
+apsw's own types mention buffers that Python 3.11 cannot name, so the few methods in use are declared here. Nothing else in
+the process may open a data file, not even to read its bytes: closing any other descriptor of it would drop SQLite's locks.
 """
 
 import ctypes
@@ -22,18 +21,19 @@ from hitherto.store.protocol import Query
 from hitherto.store.rows import OFTEN
 from hitherto.types import StoredTurn
 
-# What the readers of a connection keep between two transactions: contexts ask for the same records and turns again and again.
-# Without it they take 0.5 to 0.9 ms more of 7 to 9, in a conversation of a user with 1,000 or 5,000 turns.
+# What the readers of a connection keep between two transactions, because contexts ask for the same records and turns again
+# and again. Without it they take 0.5 to 0.9 ms more of 7 to 9, in a conversation of a user with 1,000 or 5,000 turns.
 #
-# Only what was read in a transaction that wrote nothing is kept, and only as long as it holds. Answers about records go when a
-# record is written or ended; turns, which never change, when anything is retired or erased, by whomever.
+# Only what was read in a transaction that wrote nothing is kept, and only as long as it holds. Answers about records are
+# dropped when a record is written or ended; turns, which never change, when anything is retired or erased, by whichever
+# process.
 
 ANSWERS: Final = 32
 TURNS: Final = 256
 
 
 class Kept:
-    """Belongs to one connection, and goes with it."""
+    """Belongs to one connection and is dropped with it."""
 
     def __init__(self) -> None:
         self._marks = (0, 0, 0)
@@ -42,7 +42,7 @@ class Kept:
         self._left: tuple[int, Mapping[Query[Any], Any]] = (0, {})
 
     def as_of(self, turns: int, records: int, endings: int) -> None:
-        """Lets go of what does not hold: these are the newest entries of each kind."""
+        """Drops what no longer holds, given the newest entries of each kind."""
         _, of_records, of_endings = self._marks
         if endings != of_endings:
             self._turns.clear()
@@ -65,8 +65,8 @@ class Kept:
         return found
 
     def left(self, head: int) -> Mapping[Query[Any], Any]:
-        """Answers that the last write left, if the log is as it left it. A write without them takes a sixth more of the
-        processor."""
+        """Answers that the last write left, if the log is still as it left it. Without them a write takes a sixth more
+        processor time."""
         found, answers = self._left
         return answers if found == head else {}
 
@@ -76,7 +76,7 @@ class Kept:
     def turns(
         self, seqs: Sequence[int], fetch: Callable[[tuple[int, ...]], Iterable[StoredTurn]]
     ) -> tuple[StoredTurn, ...]:
-        """The live turns of these entries; those that are not at hand are fetched."""
+        """The live turns of these entries; missing ones are fetched."""
         missing = tuple(seq for seq in seqs if seq not in self._turns)
         fetched = {turn.seq: turn for turn in fetch(missing)} if missing else {}
         found = tuple(fetched.get(seq) or self._turns[seq] for seq in seqs)
@@ -93,8 +93,8 @@ OLDEST = (3, 51, 3)
 """SQLite 3.7.0 to 3.51.2 can corrupt a write-ahead log that several connections share."""
 
 PAGE_SIZE = 1_024
-"""A user's file has forty tables and indexes, each of at least a page, and most users say little. Larger pages make no context
-faster: of users with 10,000 and 60,000 turns the same CPU time at 1, 2 and 16 kB, warm and cold, within a tenth."""
+"""A user's file has forty tables and indexes, each of at least a page, and most users say little. Larger pages make no
+context faster: users with 10,000 and 60,000 turns took the same CPU time at 1, 2 and 16 kB, warm and cold, within a tenth."""
 CACHE_KIB = 16_384
 WAL_PAGES = 1_024
 """Pages in the write-ahead log before a commit copies them into the file."""
@@ -103,7 +103,7 @@ BUSY_MILLISECONDS = 10_000
 _STATEMENTS = 200
 _CHECKSUM_BYTES = 8
 VFS = "cksmvfs"
-"""SQLite's shim that ends each page with a checksum and checks it on reading: damage is an error, never other data."""
+"""SQLite's shim that ends each page with a checksum and verifies it on reading: damage is an error, never other data."""
 
 CONNECTION_SETTINGS = f"""
 PRAGMA synchronous = FULL;
@@ -117,10 +117,10 @@ PRAGMA journal_size_limit = {WAL_PAGES * PAGE_SIZE};
 
 
 class Secret(Protocol):
-    """The keys that encrypt users' files, by the users' digests."""
+    """The keys that encrypt users' files, by user digest."""
 
     def __call__(self, digest: str, *, create: bool = False) -> bytes | None:
-        """None leaves the file plain; KeyDestroyed when there was a key and is none any more."""
+        """Returns None to leave the file plain; raises KeyDestroyed if there was a key and it is gone."""
         ...
 
 
@@ -177,7 +177,7 @@ def require_sound_library(found: str) -> None:
 
 @cache
 def load_checksums() -> str:
-    """Registers the shim, once in a process, and leaves the process's default as it was; the default's name."""
+    """Registers the shim, once per process, leaving the process's default as it was; returns the default's name."""
     default = apsw.vfs_names()[0]
     with closing(apsw.Connection(":memory:")) as connection:
         try:
@@ -191,8 +191,8 @@ def load_checksums() -> str:
 def connect(
     path: Path, *, create: bool = False, writes: bool = True, key: bytes | None = None, page_size: int = PAGE_SIZE
 ) -> Connection:
-    """Opens a data file, or creates one with pages of a size. With a `key` its pages are encrypted, from its first page on,
-    and carry the cipher's own authentication; otherwise they carry a checksum. The two shims do not go together."""
+    """Opens a data file, or creates one with pages of a given size. With a `key`, its pages are encrypted from the first
+    one on and carry the cipher's own authentication; otherwise they carry a checksum. The two shims exclude each other."""
     plain = load_checksums()
     vfs = VFS if key is None else plain
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
@@ -202,13 +202,13 @@ def connect(
         if key is not None:
             connection.pragma("hexkey", key.hex())
         if create:
-            # Before anything is in it; SQLite gives the log and its index the mode of their file.
+            # Before the file has content; SQLite gives the log and its index the file's mode.
             path.chmod(FILE_MODE)
             connection.pragma("page_size", page_size)
             if key is None:
                 _reserve(connection, _CHECKSUM_BYTES)
             connection.pragma("journal_mode", "WAL")
-        # To the end: apsw runs no further than to the first statement that gives a row.
+        # Read to the end: apsw stops at the first statement that returns a row.
         connection.execute(CONNECTION_SETTINGS).fetchall()
         if not writes:
             connection.pragma("query_only", 1)
@@ -219,7 +219,7 @@ def connect(
 
 
 def _reserve(connection: Connection, size: int) -> None:
-    """Keeps bytes free at the end of each page; a file that has pages already stays as it is."""
+    """Keeps bytes free at the end of each page; a file that already has pages stays as it is."""
     number = ctypes.c_int(size)
     connection.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(number))
 
@@ -233,8 +233,8 @@ def attach(connection: Connection, path: Path, *, key: bytes | None) -> None:
 
 
 def close(connection: Connection) -> None:
-    """Lets go of a connection. What a failing disk keeps SQLite from tidying up on the way stays in the log, as after
-    a crash, and is nobody's error."""
+    """Closes a connection. Whatever a failing disk keeps SQLite from tidying up stays in the log, as after a crash, and is
+    nobody's error."""
     with suppress(apsw.FullError, apsw.IOError):
         connection.close()
 
@@ -245,7 +245,7 @@ def in_memory() -> Connection:
 
 
 def truncate_log(connection: Connection) -> bool:
-    """Copies the write-ahead log into the file and empties it; False when readers kept it from finishing."""
+    """Copies the write-ahead log into the file and empties it; returns False if readers kept it from finishing."""
     try:
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     except apsw.BusyError:
@@ -254,7 +254,7 @@ def truncate_log(connection: Connection) -> bool:
 
 
 def copy_log(connection: Connection) -> bool:
-    """Copies the write-ahead log into the file as far as readers and the disk allow; True when that was all of it."""
+    """Copies the write-ahead log into the file as far as readers and the disk allow; returns True if that was all of it."""
     try:
         frames, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
     except (apsw.FullError, apsw.IOError, apsw.BusyError):
@@ -263,16 +263,16 @@ def copy_log(connection: Connection) -> bool:
 
 
 def scrub(connection: Connection) -> bool:
-    """Leaves no byte of what was deleted; False when readers kept it from finishing.
+    """Leaves no byte of what was deleted; returns False if readers kept it from finishing.
 
-    `secure_delete` overwrites what is deleted where it lies, but not copies that stayed behind in the unused part of a
-    page when rows moved, so the whole file is written anew.
+    `secure_delete` overwrites deleted content in place, but not the copies left in the unused part of a page when rows
+    moved, so the whole file is rewritten.
     """
     connection.execute("VACUUM")
     return truncate_log(connection)
 
 
 def roll_back(connection: Connection) -> None:
-    """Leaves a transaction, if there still is one: SQLite ends it itself after some failures."""
+    """Leaves a transaction, if there still is one: after some failures SQLite ends it itself."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")

@@ -1,7 +1,7 @@
-"""Data files as whole things: made, opened at the right schema, removed.
+"""Data files as a whole: created, opened at the right schema, removed.
 
-A file appears under its name complete or not at all: it is made beside it, synced and renamed. So a file without a
-schema is a damaged one, and never a new one.
+A file appears under its name complete or not at all: it is created beside it, synced and renamed. So a file without a
+schema is damaged, never new.
 """
 
 import os
@@ -32,15 +32,15 @@ _COPIED: Final = """
 SELECT name FROM pragma_table_list
 WHERE schema = 'old' AND type IN ('table', 'shadow') AND name NOT IN ('sqlite_schema', 'sqlite_temp_schema')
 """
-"""The tables that rows are copied of, full text indexes as what they keep them in."""
+"""The tables whose rows are copied, full-text indexes as their underlying tables."""
 _CATALOG_CACHE_KIB: Final = 256
-"""The catalog keeps growing, by the audit log above all, and of that hardly a page is read twice."""
+"""The catalog keeps growing, mostly through the audit log, and hardly a page of it is read twice."""
 
 
 def create(
     path: Path, kind: Kind, *, key: bytes | None = None, fill: Callable[[Connection], None] | None = None
 ) -> None:
-    """Makes a file with the newest schema and what `fill` puts in. The caller holds the lock; the folder is there."""
+    """Creates a file with the newest schema and what `fill` adds. The caller holds the lock; the folder exists."""
     fresh = path.with_suffix(".new")
     remove(fresh)
     with closing(connect(fresh, create=True, key=key, page_size=_PAGE_SIZES[kind])) as connection:
@@ -54,7 +54,7 @@ def create(
 
 
 def put_in_place(fresh: Path, path: Path) -> None:
-    """Gives a closed file its name. What stands there goes first, with its log: no log may meet another file."""
+    """Gives a closed file its name. What stands there is removed first, with its log: no log may meet another file."""
     _sync_closed(fresh)
     remove(path)
     fresh.rename(path)
@@ -62,7 +62,7 @@ def put_in_place(fresh: Path, path: Path) -> None:
 
 
 def open_writer(path: Path, kind: Kind, *, key: bytes | None = None) -> Connection:
-    """A connection that writes, its file brought up to date. The caller holds the lock."""
+    """A connection that writes, with its file brought up to date. The caller holds the lock."""
     connection = _open_writer(path, kind, key=key)
     if kind != "user" or connection.pragma("page_size") == PAGE_SIZE or not _is_alone(connection):
         return connection
@@ -90,8 +90,8 @@ def _open_writer(path: Path, kind: Kind, *, key: bytes | None) -> Connection:
 
 
 def _is_alone(connection: Connection) -> bool:
-    """Whether nobody else has the file open; then it has no log any more, so that one with other pages can take its place.
-    Who opens it from here on sees that the file that stands in the folder is another one, as after a restore."""
+    """Whether nobody else has the file open. It then has no log any more, so a file with other pages can take its place.
+    Whoever opens it from here on sees that the folder holds another file, as after a restore."""
     connection.set_busy_timeout(0)
     try:
         return connection.pragma("journal_mode", "DELETE") == "delete"
@@ -102,7 +102,7 @@ def _is_alone(connection: Connection) -> bool:
 
 
 def _rewrite(path: Path, kind: Kind, *, key: bytes | None) -> None:
-    """Gives a file of an older version pages of today's size. The new file takes the old one's place in one step."""
+    """Gives a file of an older version pages of the current size. The new file replaces the old one in a single step."""
     fresh = path.with_suffix(".new")
     remove(fresh)
     with closing(connect(fresh, create=True, key=key)) as connection:
@@ -122,8 +122,8 @@ def _rewrite(path: Path, kind: Kind, *, key: bytes | None) -> None:
 
 
 def open_reader(path: Path, kind: Kind, *, key: bytes | None = None, checked: bool = False) -> Connection | None:
-    """A connection that reads; None when the file must be opened to write first, to bring it up to date or, unless it
-    was `checked` just now, to see whether its end is in the log."""
+    """A connection that reads; None if the file must be opened for writing first: to bring it up to date or, unless it was
+    just `checked`, to see whether its end is in the log."""
     connection = connect(path, writes=False, key=key)
     try:
         _limit_cache(connection, kind)
@@ -145,13 +145,14 @@ def _limit_cache(connection: Connection, kind: Kind) -> None:
 
 
 def is_short(connection: Connection, path: Path) -> bool:
-    """Whether the file ends before its last page. That page may be in the log still; otherwise it was cut off, and
-    SQLite would take what is missing for zeros."""
+    """Whether the file ends before its last page. That page may still be in the log; otherwise it was cut off, and SQLite
+    would read the missing part as zeros."""
     return path.stat().st_size < connection.pragma("page_count") * connection.pragma("page_size")
 
 
 def refuse_plain(path: Path) -> None:
-    """For a file without a key, which no connection has open: one that was never encrypted was not forgotten either."""
+    """Checks a file without a key, which no connection has open: if it was never encrypted, its key was not destroyed
+    either."""
     try:
         with path.open("rb") as file:
             begins = file.read(len(_PLAIN))
@@ -170,7 +171,7 @@ def remove(path: Path) -> None:
 
 
 def _sync_closed(path: Path) -> None:
-    """Syncs a file that no connection has open; on one that is open, closing this descriptor would drop its locks."""
+    """Syncs a file that no connection has open; on an open one, closing this descriptor would drop SQLite's locks."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

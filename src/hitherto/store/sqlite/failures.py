@@ -1,4 +1,4 @@
-"""SQLite's and the system's failures in terms of Hitherto's errors. Each message names the file and what to do."""
+"""Translates SQLite's and the system's failures into Hitherto's errors. Each message names the file and what to do."""
 
 import errno
 import os
@@ -53,7 +53,7 @@ def translated(failure: Failure, path: Path) -> HithertoError:
 
 
 def is_of_the_file(failure: BaseException) -> bool:
-    """Whether the file or its disk failed, and its connection should be opened anew; otherwise a statement did."""
+    """Whether the file or its disk failed, so that its connection should be reopened; otherwise a statement failed."""
     return isinstance(failure, apsw.Error) and not isinstance(failure, apsw.ConstraintError | apsw.TooBigError)
 
 
@@ -75,7 +75,7 @@ def _is_writable(path: Path) -> bool:
 
 @contextmanager
 def translating(path: Path) -> Generator[None]:
-    """Raises what goes wrong inside as one of our errors."""
+    """Raises failures inside the block as our errors."""
     try:
         yield
     except FAILURES as failure:

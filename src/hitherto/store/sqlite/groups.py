@@ -1,9 +1,9 @@
-"""Group commit: concurrent writes of one user share one transaction, and one sync.
+"""Group commit: concurrent writes of one user share one transaction and one sync.
 
-Each user's writes wait in a list; one thread takes what has gathered, commits it as one transaction and then takes what
-has gathered meanwhile. A write whose decision fails has written nothing and is left out. When applying one fails
-half-way, the transaction is undone and each write runs again in one of its own, so that only the culprit fails; this
-needs no savepoint, each of which would make FTS5 write a segment of its own.
+Each user's writes wait in a list; one thread takes what has gathered, commits it as one transaction, and then takes what
+has gathered in the meantime. A write whose decision fails has written nothing and is left out. If applying one fails
+half-way, the transaction is undone and each write runs again in a transaction of its own, so that only the culprit fails.
+This needs no savepoints, each of which would make FTS5 write a segment of its own.
 """
 
 import threading
@@ -21,12 +21,12 @@ from hitherto.store.sqlite.threads import Failed, Threads, attempt
 T = TypeVar("T")
 
 MOST = 256
-"""Writes in one transaction, so that no other process waits long for the lock."""
+"""The most writes in one transaction, so that no other process waits long for the lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a write came to; `scrub` asks that no byte of what it deleted be left."""
+    """The outcome of a write; `scrub` asks that no byte of what it deleted be left."""
 
     value: Any
     scrub: bool = False
@@ -41,7 +41,7 @@ class Job:
     begun: bool = False
 
     def begin(self) -> bool:
-        """False when it was withdrawn. A job may begin again after its group was undone."""
+        """Returns False if the job was withdrawn. A job may begin again after its group was undone."""
         self.begun = self.begun or self.future.set_running_or_notify_cancel()
         return self.begun
 
@@ -54,15 +54,15 @@ class Job:
 
 
 class Writable(Protocol):
-    """Of a user's file, what a group needs."""
+    """What a group needs of a user's file."""
 
     def write(self, work: Work[T]) -> T: ...
     def scrub(self) -> bool: ...
 
 
 class Groups:
-    """Gathers jobs by user; `commit` is given each group in one of the threads. What it raises belongs to those of its jobs
-    that have no answer yet: the thread goes on, for others wait behind it."""
+    """Gathers jobs by user; `commit` is given each group in one of the threads. An error it raises goes to the group's jobs
+    that have no answer yet; the thread continues, because others wait behind it."""
 
     def __init__(self, threads: Threads, commit: Callable[[UserKey, list[Job]], None]) -> None:
         self._threads = threads
@@ -101,7 +101,7 @@ class Groups:
 
 
 def commit(file: Writable, jobs: list[Job]) -> bool:
-    """Commits a group and tells each job how it went; True when erasures were among them and are finished. Never
+    """Commits a group and tells each job how it went; returns True if erasures were among them and are finished. Never
     raises: an error belongs to the jobs."""
 
     def together(connection: Connection) -> list[tuple[Job, Done | Failed]]:
@@ -120,7 +120,7 @@ def commit(file: Writable, jobs: list[Job]) -> bool:
 
 
 def _fail(file: Writable, jobs: list[Job], error: Exception) -> bool:
-    """One bad write must not fail its whole group; a file or disk that fails fails everyone."""
+    """A bad write must not fail its whole group; a failing file or disk fails everyone."""
     if len(jobs) == 1 or isinstance(error, StoreError):
         for job in jobs:
             job.fail(error)
@@ -130,7 +130,7 @@ def _fail(file: Writable, jobs: list[Job], error: Exception) -> bool:
 
 
 def _scrub(file: Writable, erasures: list[tuple[Job, Done]]) -> bool:
-    """An erasure is done when no byte of it is left; until then it fails, though nobody can read it any more."""
+    """An erasure is done when no byte of it is left; until then it fails, although nobody can read the content any more."""
     clean = attempt(file.scrub)
     why = clean.error if isinstance(clean, Failed) else "a reader holds on to its log"
     for job, done in erasures:

@@ -1,4 +1,4 @@
-"""Where things lie in the data folder. A user's files are named by their digest, never by their name."""
+"""Where files lie in the data folder. A user's files are named by digest, never by name."""
 
 import os
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Layout:
         return self.users / digest[:2] / f"{digest}.db"
 
     def all_users(self) -> Iterator[Path]:
-        """Every user's file, in the order of their digests."""
+        """Every user's file, in the order of the digests."""
         for folder in sorted(self.users.iterdir()) if self.users.is_dir() else ():
             if folder.is_dir():
                 yield from sorted(folder.glob("*.db"))
@@ -46,7 +46,7 @@ def companions_of(path: Path) -> tuple[Path, Path]:
 
 
 def make_folder(folder: Path) -> None:
-    """Creates a folder, for its owner alone, so that it is still there after a power loss."""
+    """Creates a folder for its owner alone, durably, so that it survives a power loss."""
     if folder.is_dir():
         return
     make_folder(folder.parent)

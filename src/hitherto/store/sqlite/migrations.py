@@ -1,7 +1,7 @@
-"""Numbered migrations: each is committed together with the record that it was applied.
+"""Numbered migrations, each committed together with the record that it was applied.
 
-The number of the newest one stands in the file's header (`user_version`), where every write can check it for next to
-nothing. Killed between two migrations, the next open goes on with the next one.
+The newest one's number is in the file's header (`user_version`), where every write can check it at almost no cost. After a
+kill between two migrations, the next open continues with the next one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _RECORDS = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, n
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """`then` is done in the same transaction, for what SQL cannot."""
+    """`then` runs in the same transaction, for what SQL cannot do."""
 
     number: int
     name: str
@@ -53,23 +53,23 @@ def schema_of(connection: Connection) -> int:
 
 
 def migrate(connection: Connection, steps: Sequence[Migration]) -> None:
-    """Brings a file up to date; one written by a newer version is refused untouched."""
+    """Brings a file up to date; one written by a newer version is refused and left untouched."""
     refuse_newer(schema_of(connection), steps[-1].number)
     for step in steps:
         if schema_of(connection) < step.number:
             _apply(connection, step)
 
 
-# Four indexes of turns take a sixth of a short conversation's file and a tenth of the time of a write. Up to so many entries
-# the order of places, or the table itself, answers as soon.
+# Four indexes of turns take a sixth of a short conversation's file and a tenth of the time of a write. Below this many
+# entries, the order of places or the table itself answers as quickly.
 
 GROWN: Final = 256
-"""Entries from which on a user's file has them."""
+"""The number of entries from which a user's file has them."""
 
 
 def grow(connection: Connection, *, before: int, head: int) -> None:
-    """Makes the indexes of a longer conversation when the log has grown to be one; those that are missing, if a power loss
-    came in between."""
+    """Creates the indexes of a longer conversation once the log has grown that long; only missing ones, in case a power
+    loss interrupted it."""
     if before < GROWN <= head and not connection.execute(_INDEXES["are_made"]).get:
         for name in ("by_persona", "by_lane", "by_session", "by_time"):
             connection.execute(_INDEXES[name]).fetchall()

@@ -69,7 +69,7 @@ _FEW = 256
 """Rows that are hardly more work to read than to hand over to a thread."""
 
 LATEST = 2**62
-"""Later than any log entry, and than any moment: "whatever is there now"."""
+"""Later than any log entry and any moment: "whatever is there now"."""
 _LAST_CHARACTER = "\U0010ffff"
 _SCALE: Final = 10.0**PLACES
 
@@ -80,13 +80,13 @@ def answer(connection: Connection, asked: Iterable[Query[Any]]) -> Answers:
 
 
 def answered(connection: Connection, asked: Sequence[Query[Any]]) -> dict[Query[Any], Any]:
-    """The same, in a transaction that will write: with what the last one of this connection left, which comes along."""
+    """The same, in a transaction that will write; also uses and returns what this connection's last write left."""
     known = connection.kept.left(head(connection) if asked else -1)
     return {**known, **{query: _ANSWERS[type(query)](connection, query) for query in asked if query not in known}}
 
 
 def answer_cached(connection: Connection, asked: Iterable[Query[Any]]) -> Answers:
-    """The same, in a transaction that only reads: with what the connection kept of earlier ones."""
+    """The same, in a transaction that only reads; uses what the connection kept from earlier ones."""
     [marks] = connection.execute(_BESIDE["marks"]).fetchall()
     connection.kept.as_of(*marks)
     return Answers({query: _answer_cached(connection, query) for query in asked})
@@ -100,14 +100,14 @@ def _answer_cached(connection: Connection, query: Query[Any]) -> Any:
     if isinstance(query, Window | TurnList) and query.known is None and query.limit <= TURNS:
         sql, values = _listing(query, "seqs")
         seqs = [seq for (seq,) in connection.execute(sql, values)]
-        with rows.sense():  # an index that names a turn which is not there
+        with rows.sense():  # an index that names a missing turn
             found = connection.kept.turns(seqs, lambda seqs: _turns_by_seq(connection, TurnsBySeq(seqs=seqs)))
         return found[::-1] if isinstance(query, Window) else found
     return _ANSWERS[type(query)](connection, query)
 
 
 def few(query: Query[Any]) -> bool:
-    """Whether a query asks for little, however much a user has told: what a context asks for."""
+    """Whether a query asks for little however much a user has said: what a context asks for."""
     match query:
         case TurnsBySeq() | RecordsBySeq():
             return len(query.seqs) <= _FEW
@@ -133,7 +133,7 @@ def _turns(connection: Connection, sql: str, values: dict[str, Value]) -> tuple[
 
 
 def _scoped(values: dict[str, Value], **scopes: Scope) -> tuple[str, ...]:
-    """Conditions for columns that are named, and their values; the unnamed persona and the root lane are NULL."""
+    """Conditions on named columns, and their values; the unnamed persona and the root lane are NULL."""
     conditions: list[str] = []
     for column, scope in scopes.items():
         if scope is None:
@@ -153,7 +153,7 @@ def _turn_list(connection: Connection, query: TurnList) -> tuple[StoredTurn, ...
 
 
 def _listing(query: Window | TurnList, select: str) -> tuple[str, dict[str, Value]]:
-    """How to ask for turns by where they stand; those of a window come newest first."""
+    """The SQL for turns by their place; those of a window come newest first."""
     values: dict[str, Value] = {"limit": query.limit, "known": query.known}
     conditions = _scoped(values, persona=query.persona, lane=query.lane)
     if isinstance(query, Window):
@@ -179,8 +179,8 @@ def _listing(query: Window | TurnList, select: str) -> tuple[str, dict[str, Valu
 def under(select: str, known: bool, conditions: tuple[str, ...], order: str) -> str:  # noqa: FBT001 - a cache key
     """`select` over what is visible and meets the conditions.
 
-    What is visible now is found by the indexes of live versions. What was visible at :known is that, as far as it was
-    written by then, and what ended since; the index of ended versions finds the second part.
+    The indexes of live versions find what is visible now. What was visible at :known is the part of it that was written by
+    then, plus what has ended since, which the index of ended versions finds.
     """
     visible = (
         ("retired IS NULL AND seq <= :known", "retired > :known AND seq <= :known") if known else ("retired IS NULL",)
@@ -190,8 +190,8 @@ def under(select: str, known: bool, conditions: tuple[str, ...], order: str) -> 
 
 
 def _order(query: TurnList) -> str:
-    """By place. The plus keeps SQLite from following the order of places through years to find a day in one lane, which
-    the index of times finds at once."""
+    """Orders by place. The plus keeps SQLite from following the order of places through years to find a day in one lane,
+    which the index of times finds at once."""
     within = query.since is not None or query.until is not None
     named = not isinstance(query.persona, Everything) and not isinstance(query.lane, Everything)
     return "+place" if within and named and query.known is None else "place"
@@ -341,7 +341,7 @@ def _matches(connection: Connection, query: Matches) -> Matched:
 
 
 def _quoted(stem: str) -> str:
-    """A stem as an FTS5 string, in which nothing but the quotation mark means anything."""
+    """A stem as an FTS5 string, in which only the quotation mark is special."""
     return '"' + stem.replace('"', '""') + '"'
 
 

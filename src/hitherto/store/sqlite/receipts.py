@@ -1,11 +1,12 @@
-"""Receipts as a user's file keeps them: the snapshots of contexts, and the texts that they share.
+"""Receipts in a user's file: the snapshots of contexts, and the texts that they share.
 
-A snapshot is mostly names: the ids of turns and records that were candidates, and the hashes of the texts that it showed, of
-32 digits each. The file has a number for both, so a packed snapshot says the number instead, and what is left is compressed
-with words that all receipts have in common: 1.9 kB at the median of a conversation of 109 turns, 2.9 kB of one of 2,000.
+A snapshot consists mostly of names: the ids of candidate turns and records, and the hashes of the texts that it showed, of
+32 digits each. The file has a number for each of them, so a packed snapshot stores numbers instead, and the rest is
+compressed with a dictionary of what all receipts share: 1.9 kB at the median of a conversation of 109 turns, 2.9 kB of one
+of 2,000.
 
-Numbers are never given twice. One whose row is gone, because it was forgotten, stands for nothing any more: it reads as
-`FORGOTTEN`, under which there is no text.
+Numbers are never reused. One whose row was forgotten no longer stands for anything: it reads as `FORGOTTEN`, under which
+there is no text.
 """
 
 import json
@@ -25,8 +26,8 @@ FORGOTTEN: Final = "0" * 32
 _RECEIPTS = queries("sqlite", "receipts")
 _LATEST: Final = 2**62
 _ENTRY, _TEXT, _SAME = "\1", "\2", "\3"
-"""What stands for a name in a packed body: a mark and a number, for a text its distance from the one before, or that it is the
-same name again. JSON, which bodies are, writes no such character as it is."""
+"""What replaces a name in a packed body: a mark and a number, for a text its distance from the previous one, or a mark for
+the same name again. Bodies are JSON, which never contains these characters as they are."""
 _SHORT: Final = re.compile(r"\x03|([\x01\x02])(-?[0-9a-f]+)")
 
 _Number = tuple[str, int]
@@ -62,13 +63,13 @@ def texts(connection: Connection, query: Blobs) -> dict[str, str]:
 
 
 def pack_all(connection: Connection) -> None:
-    """Packs what a version that did not pack has written."""
+    """Packs what a version without packing wrote."""
     for name, body in connection.execute(_RECEIPTS["plain"]).fetchall():
         connection.execute(_RECEIPTS["pack"], (packed(connection, body), name))
 
 
 def packed(connection: Connection, body: str, *, texts: Mapping[str, int] | None = None) -> Value:
-    """A body for the file; as it is where packing makes it no shorter. `texts` are numbers that are known already: those of
+    """A body for the file; left as it is if packing would not make it shorter. `texts` are numbers that are known already:
     the texts that came with a snapshot are most of the names in it, and looking them up twice took an eighth of the time."""
     if any(mark in body for mark in (_ENTRY, _TEXT, _SAME)):
         return body
@@ -107,7 +108,7 @@ def _shortened(names: Sequence[str], numbers: Mapping[str, _Number]) -> list[str
 
 
 def _numbers(body: str) -> list[_Number]:
-    """What the marks in a packed body stand for, in their order."""
+    """What the marks in a packed body stand for, in order."""
     found: list[_Number] = []
     text = 0
     for mark, digits in _SHORT.findall(body):
@@ -135,7 +136,7 @@ def _whole(body: str, said: Iterator[_Number], names: Mapping[_Number, str]) -> 
 
 
 def _names(connection: Connection, numbers: Collection[_Number]) -> dict[_Number, str]:
-    """The names behind numbers, for all bodies at once: they have most of them in common."""
+    """The names behind numbers, for all bodies at once, because they share most of them."""
     names: dict[_Number, str] = {}
     for mark, query in ((_ENTRY, "entry_names"), (_TEXT, "text_names")):
         asked = [number for of, number in numbers if of == mark]

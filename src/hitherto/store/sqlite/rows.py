@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @contextmanager
 def sense() -> Generator[None]:
-    """A row that makes none is damage, not a mistake of the caller."""
+    """A row that makes no sense is damage, not a mistake of the caller."""
     try:
         yield
     except (ValueError, TypeError, KeyError, OverflowError) as error:
@@ -30,7 +30,7 @@ def built(build: Callable[[Columns], T], found: Iterable[Columns]) -> tuple[T, .
 
 
 def names(text: str | None) -> tuple[str, ...]:
-    """A list of names as a record's row keeps it: NULL for none."""
+    """A list of names as a record's row stores it: NULL for none."""
     return () if text is None else tuple(json.loads(text))
 
 

@@ -1,9 +1,9 @@
-"""A data file that other processes share: a connection that reads, one that writes, and the care that both are of the
-file that counts.
+"""A data file that other processes share: one connection that reads, one that writes, and the checks that both belong to
+the current file.
 
-Another process may remove the file or put a restored one in its place at any time. It does so under the sidecar lock
-and by unlinking the file, so whoever holds that lock, or merely looks, compares the inode of what it has open with what
-stands in the folder, and opens anew when they differ.
+Another process may remove the file or put a restored one in its place at any time. It does so under the sidecar lock and by
+unlinking the file. So whoever holds that lock, or only looks, compares the inode of the open file with the one in the
+folder, and reopens if they differ.
 """
 
 import fcntl
@@ -28,9 +28,9 @@ from hitherto.store.sqlite.migrations import Kind, newest, refuse_newer, schema_
 T = TypeVar("T")
 Work = Callable[[Connection], T]
 MOMENT = 0.003
-"""Seconds that a read may take of a file whose pages are at hand."""
+"""Seconds that a read may take of a file whose pages are cached."""
 NEEDED_SECONDS = 5.0
-"""For how long the connection that only reads stays open after its last read, if the file is written to."""
+"""How long the connection that only reads stays open after its last read, if the file is written to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +53,29 @@ class SharedFile:
         self._writer: _Open | None = None
         self._last_needed = 0.0
         self._at_hand: set[Hashable] = set()
-        """Reads of which the last one took a moment: the next will neither wait for the disk nor open anything."""
+        """Kinds of reads whose last run was quick: the next one will neither wait for the disk nor open anything."""
 
-    # What one kind of file knows and another does not.
+    # What differs between kinds of files.
 
     def _fill(self, connection: Connection) -> None:
-        """What a new file holds from the start."""
+        """What a new file contains from the start."""
 
     def _is_current(self, connection: Connection, acknowledged: int) -> bool:
-        """False for a remnant that must not be read; an error for a file that lacks what was acknowledged."""
+        """False for a remnant that must not be read; an error for a file that lacks acknowledged entries."""
         return True
 
     def _newest_entry(self, connection: Connection) -> int:
         """What to remember as acknowledged once a write is durable."""
         return 0
 
-    # What all have in common.
+    # What all kinds share.
 
     def read(self, work: Work[T], *, like: Hashable = None) -> T | None:
-        """What `work` makes of one consistent state; None when there is no file. Reads that are `like` each other take about
-        the same time.
+        """What `work` computes from one consistent state; None if there is no file. Reads that are `like` each other take
+        about the same time.
 
-        The connection that writes reads as well, unless it is busy: what others write empties a connection's cache, and
-        nearly all that is written is written here.
+        The connection that writes also reads, unless it is busy: other connections' writes empty a connection's cache, and
+        nearly everything is written here.
         """
         found = self._by_writer(work, like)
         if found is not None:
@@ -86,12 +86,12 @@ class SharedFile:
             return None if connection is None else self._look(connection, work, like, self._drop_reader)
 
     def glance(self, work: Work[T], *, like: Hashable = None) -> tuple[T] | None:
-        """What a read would give, without waiting; None where it might have to wait, for somebody else or for the disk, or
-        take more than a moment."""
+        """What a read would return, without waiting; None if it might have to wait for somebody else or the disk, or take
+        more than a moment."""
         return self._by_writer(work, like) if like in self._at_hand else None
 
     def _by_writer(self, work: Work[T], like: Hashable) -> tuple[T] | None:
-        """By the connection that writes, unless it is busy or of another file."""
+        """Reads through the connection that writes, unless it is busy or belongs to another file."""
         if not self._writing.acquire(blocking=False):
             return None
         try:
@@ -119,8 +119,8 @@ class SharedFile:
             return result
 
     def write(self, work: Work[T], *, durable: bool = True) -> T:
-        """Commits what `work` writes, under the lock. It is synced when this returns, or if it need not be durable,
-        with the next write that is."""
+        """Commits what `work` writes, under the lock. It is synced when this returns or, if it need not be durable, with
+        the next write that is."""
         with self._writing, translating(self.path):
             make_folder(self.path.parent)
             with self._sidecar.held():
@@ -153,7 +153,7 @@ class SharedFile:
         return result
 
     def _retire_reader(self) -> None:
-        """Closes a reader that nobody has needed for a while: it holds on to nearly a megabyte."""
+        """Closes a reader that has been idle for a while: it takes nearly a megabyte."""
         if self._reader is None or monotonic() - self._last_needed < NEEDED_SECONDS:
             return
         if self._reading.acquire(blocking=False):
@@ -163,7 +163,7 @@ class SharedFile:
                 self._reading.release()
 
     def scrub(self) -> bool:
-        """Leaves no byte of what was deleted in the file or its log; False when readers kept it from finishing."""
+        """Leaves no byte of what was deleted in the file or its log; returns False if readers kept it from finishing."""
         with self._writing, translating(self.path), self._sidecar.held():
             return scrub(self._current_writer())
 
@@ -173,7 +173,7 @@ class SharedFile:
             self._sidecar.close()
 
     def _current_reader(self) -> Connection | None:
-        """Of the file that stands in the folder now; None when there is none, or only a remnant."""
+        """A reader of the file now in the folder; None if there is none, or only a remnant."""
         found = inode_of(self.path)
         if self._reader is not None and self._reader.inode == found:
             return self._reader.connection
@@ -201,7 +201,7 @@ class SharedFile:
         return self._secret(self.path.stem, create=create)
 
     def _has_key(self) -> bool:
-        """False for a file whose key was destroyed: nobody will ever read it, so it counts as not there."""
+        """False for a file whose key was destroyed: nobody will ever read it, so it counts as missing."""
         try:
             self._key()
         except KeyDestroyed:
@@ -210,8 +210,8 @@ class SharedFile:
         return True
 
     def _check(self) -> None:
-        """Opens the file as a writer does, which brings it up to date and refuses one that is cut off or lost. Under a
-        descriptor of its own: the other belongs to whoever writes."""
+        """Opens the file as a writer does, which brings it up to date and refuses one that is cut off or incomplete. Uses a
+        descriptor of its own, because the other belongs to the writer."""
         sidecar = Sidecar(lock_of(self.path))
         with closing(sidecar), sidecar.held():
             if inode_of(self.path) is None:
@@ -220,14 +220,14 @@ class SharedFile:
                 close(datafile.open_writer(self.path, self.kind, key=self._key()))
 
     def _refuse_loss(self) -> None:
-        """Wiping takes the lock file along, so one that remembers entries of a file that is not there tells of a loss."""
+        """Wiping removes the lock file as well, so a lock file that remembers entries of a missing file means a loss."""
         if lost := marked(self._sidecar.path):
             raise StoreCorrupt(
                 f"{self.path} is gone, but {lost} entries were acknowledged; restore it from a backup, or forget the user"
             )
 
     def _current_writer(self) -> Connection:
-        """Of the file that stands in the folder now, or of a new one."""
+        """A writer of the file now in the folder, or of a new one."""
         found = inode_of(self.path)
         if self._writer is not None and self._writer.inode == found:
             return self._writer.connection
@@ -270,20 +270,20 @@ class SharedFile:
         self._drop_writer()
 
 
-# The lock beside a data file: whoever writes holds it.
+# The lock beside a data file, held by whoever writes.
 #
 # SQLite's own lock makes waiting writers poll, so that processes starve each other for seconds; the kernel's queue for
-# `flock` is fair. The lock file is removed with the user it belongs to, so a holder makes sure that what it locked is
-# still what stands in the folder.
+# `flock` is fair. The lock file is removed together with its user, so a holder checks that what it locked is still what
+# stands in the folder.
 #
-# It also remembers the newest entry that was acknowledged. A damaged write-ahead log looks to SQLite like one that
-# ends earlier, and what came after would be missing without a word; the mark tells.
+# It also remembers the newest acknowledged entry. To SQLite, a damaged write-ahead log looks like one that ends earlier,
+# and what came after would be missing silently; the mark reveals it.
 
 _MARK = struct.Struct("<QI")
 
 
 def inode_of(path: Path) -> int | None:
-    """The file that stands under this name now; None for none. While it is open, its number is not given to another."""
+    """The file now under this name; None if there is none. While it is open, its inode number is not reused."""
     try:
         return os.stat(path).st_ino  # noqa: PTH116 - on the path of every read, and twice as fast as Path.stat
     except FileNotFoundError:
@@ -307,7 +307,7 @@ class Sidecar:
             fcntl.flock(descriptor, fcntl.LOCK_UN)
 
     def hold(self) -> int:
-        """Waits for the lock; it is held until the descriptor this returns is unlocked or closed."""
+        """Waits for the lock, which is held until the descriptor returned is unlocked or closed."""
         while True:
             if self._descriptor is None:
                 self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -317,14 +317,14 @@ class Sidecar:
             self.close()
 
     def mark(self, head: int) -> None:
-        """Remembers, while holding the lock, that everything up to this entry is durable. The mark itself need not be:
-        an older one tells less, never something wrong."""
+        """Records, while holding the lock, that everything up to this entry is durable. The mark itself need not be
+        durable: an older one claims less, never something wrong."""
         if self._descriptor is not None:
             number = head.to_bytes(8, "little")
             os.pwrite(self._descriptor, _MARK.pack(head, crc32(number)), 0)
 
     def remove(self) -> None:
-        """Takes the lock file away; those who wait for it will find that it is gone and make a new one."""
+        """Removes the lock file; those who wait for it will find it gone and create a new one."""
         self.path.unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -334,7 +334,7 @@ class Sidecar:
 
 
 def marked(path: Path) -> int:
-    """The newest entry that the lock file remembers; 0 when it remembers none."""
+    """The newest entry that the lock file remembers; 0 if it remembers none."""
     try:
         found = path.read_bytes()
     except FileNotFoundError:

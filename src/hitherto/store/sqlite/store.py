@@ -30,17 +30,17 @@ OPEN_FILES = 64
 PATIENCE_SECONDS = 30.0
 """How long a write waits for other processes before it gives up, having written nothing."""
 SCRUB_AGAIN_SECONDS = 10.0
-"""After which a write tries again to remove the bytes of an erasure."""
+"""The pause before a write tries again to remove the bytes of an erasure."""
 _READERS: Final = min(8, (os.cpu_count() or 1) + 1)
-"""One more than can run at once, for a long read beside the short ones: more of them only take turns with Python's lock."""
+"""One more than can run at once, for a long read beside short ones; more would only compete for Python's lock."""
 _WRITERS: Final = 2 * _READERS
-"""Most of their time they wait, for the disk or for another process."""
+"""They spend most of their time waiting for the disk or another process."""
 
 
 class SqliteStore:
-    """Safe with several processes on the same folder.
+    """A store that several processes may open on the same folder.
 
-    `secret` gives the key that encrypts a user's file, by digest; None leaves it plain.
+    `secret` returns the key that encrypts a user's file, by digest; None leaves it plain.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class SqliteStore:
         self._groups = Groups(self._writers, self._commit)
         self._nobody = Nobody()
         self._scrubbing: set[str] = set()
-        """Users of whom something is erased and not all of its bytes are gone."""
+        """Users with an erasure whose bytes are not all gone."""
         self._owed: dict[str, float] = {}
-        """Those of whom bytes could not be removed, and when to try again."""
+        """Users whose bytes could not be removed, and when to try again."""
 
     @property
     def catalog(self) -> SqliteCatalog:
@@ -93,7 +93,7 @@ class SqliteStore:
         self._file.finish_burial(digest)
 
     def _finish_scrub(self, digest: str) -> None:
-        """An erasure of another life of this process: its bytes go before anything else is done."""
+        """Finishes an erasure from before a restart: its bytes go before anything else is done."""
         if digest == OWN:
             self._file.finish_own_scrub()
             return
@@ -108,7 +108,7 @@ class SqliteStore:
         self._file.end_scrub(digest)
 
     async def close(self) -> None:
-        """Waits for what has begun; hints are written, files closed."""
+        """Waits for what has begun, writes hints, and closes files."""
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
@@ -153,7 +153,7 @@ class SqliteStore:
         return await copy.make(self._writers.run, progress=progress)
 
     async def scrub(self, *, progress: Callable[[int, int], None] | None = None) -> Scrubbed:
-        """Erasing and wiping leave nothing by themselves here, so this is for what another program did to the files."""
+        """Erasing and wiping leave nothing behind here, so this is for what other programs did to the files."""
         begun = time.monotonic()
         digests = [path.stem for path in self._layout.all_users()]
         left: list[str] = []
@@ -176,8 +176,7 @@ class SqliteStore:
         return await self._readers.run(lambda: self._read(key, asked)) if found is None else found
 
     def _glance(self, key: UserKey, asked: "_Asked") -> Answers | None:
-        """A little of a file that is at hand, read here: a thread's turn, and the way there and back, would take as long
-        again."""
+        """Reads a small part of a file that is cached, in this thread: handing it to another would take as long again."""
         told = self._catalog.at_a_glance(key.tenant, asked.documents) if asked.documents else {}
         if told is None:
             return None
@@ -232,7 +231,7 @@ class SqliteStore:
                 self._owed.setdefault(key.digest, time.monotonic() + SCRUB_AGAIN_SECONDS)
 
     def _is_owed(self, digest: str) -> bool:
-        """Whether bytes are left and it is time to try again; the next time is noted."""
+        """Whether bytes are left and it is time to try again; notes the next time."""
         if (due := self._owed.get(digest)) is None or time.monotonic() < due:
             return False
         self._owed[digest] = time.monotonic() + SCRUB_AGAIN_SECONDS
@@ -263,12 +262,12 @@ class SqliteStore:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is asked of a user's own file, and what of the catalog."""
+    """Which queries go to the user's own file, and which to the catalog."""
 
     own: tuple[Query[Any], ...]
     documents: tuple[TenantDocuments, ...]
     kinds: tuple[type, ...]
-    """The kinds of what is asked of the user's file: the same ones take about the same time."""
+    """The kinds of queries sent to the user's file: the same kinds take about the same time."""
 
     @classmethod
     def of(cls, queries: Sequence[Query[Any]]) -> "_Asked":
@@ -277,7 +276,7 @@ class _Asked:
 
 
 class Nobody:
-    """Answers for a user who has no file: whatever the queries are, from an empty database."""
+    """Answers any queries for a user without a file, from an empty database."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -298,8 +297,8 @@ class Nobody:
 
 
 def _must_scrub(change: Change) -> bool:
-    """Forgetting turns or records leaves no trace; that routine removes a note or a snapshot is no reason to rewrite
-    the file, whose deleted parts are overwritten in any case."""
+    """Forgetting turns or records leaves no trace. A note or snapshot removed by routine is no reason to rewrite the file;
+    its bytes are overwritten in any case."""
     return change.erase is not None and bool(change.erase.turns or change.erase.records)
 
 

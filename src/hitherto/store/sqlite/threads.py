@@ -1,4 +1,4 @@
-"""Work that blocks, done in threads of the store's own."""
+"""Runs blocking work in the store's own threads."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ class InThread(Protocol):
 
 
 class Threads:
-    """A named pool of threads; it takes work from its start until it is closed."""
+    """A named pool of threads; it accepts work from start to close."""
 
     def __init__(self, count: int, name: str) -> None:
         self._count = count
@@ -27,8 +27,8 @@ class Threads:
         self._started = False
 
     def start(self) -> None:
-        """All of them now. The pool would make one whenever all others are busy, the last perhaps after an hour, and a process
-        takes megabytes more once another thread shares its heaps: it is better seen at once what it takes."""
+        """Starts all threads now. The pool would start one whenever all others are busy, the last perhaps after an hour,
+        and each further thread costs the process megabytes of heap: the footprint should be visible from the start."""
         self._started = True
         together = threading.Barrier(self._count)
         for begun in [self.submit(together.wait) for _ in range(self._count)]:
@@ -50,7 +50,7 @@ class Threads:
         self._executor.shutdown()
 
 
-# Errors as values: what fails in the thread that writes belongs to a caller who waits in another.
+# Errors as values: what fails in the writing thread belongs to a caller who waits in another.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
-"""Traces that lie together as columns, many in one row.
+"""Traces stored together as columns, many to a row.
 
 Before a user's first search every trace is read, and ten thousand rows one by one cost more than all the rest of a context.
-So the writer moves the oldest loose rows into a page whenever enough of them have come together; the newest stay loose,
+So the writer moves the oldest loose rows into a page whenever enough of them have accumulated; the newest stay loose,
 because they are what a search asks for that has seen the others.
 
-A page lies at the slot of its last trace and is never changed. Whoever adds or erases a trace that falls into one opens it
-first, which makes loose rows of it again, and closes up before the transaction ends. So for whoever reads, all loose rows of
-an embedder come after all its pages.
+A page lies at the slot of its last trace and is never changed. Whoever adds or erases a trace that falls into one first
+opens it, which turns it back into loose rows, and closes pages before the transaction ends. So for readers, all loose rows
+of an embedder come after all its pages.
 """
 
 import json
@@ -25,20 +25,20 @@ from hitherto.store.sqlite import rows
 from hitherto.store.sqlite.connections import Connection, Value
 
 ROWS: Final = 512
-"""Traces in a page; up to twice as many where some came in between."""
+"""Traces in a page; up to twice as many if some were added in between."""
 LOOSE: Final = 64
 """How many of the newest stay loose."""
 WIDTH: Final = 2**40
 """More entries than any user's log will have."""
 _SEPARATOR: Final = "\0"
-"""In no id: no text that is stored may hold it."""
+"""Occurs in no id, because no stored text may contain it."""
 _TRACES = queries("sqlite", "traces")
 _NOBODY: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Where one embedder's traces lie: `base` plus their entry's seq."""
+    """Where one embedder's traces lie: `base` plus the seq of their entry."""
 
     base: int
 
@@ -75,7 +75,7 @@ def paged(connection: Connection, shelf: Shelf, *, after: int) -> set[int]:
 
 
 def open_pages(connection: Connection, shelf: Shelf, seqs: Iterable[int]) -> bool:
-    """Makes loose rows of the pages into which these entries fall; whether there were any."""
+    """Turns the pages into which these entries fall into loose rows; returns whether there were any."""
     slots = _slots(connection, shelf)
     places = {bisect_left(slots, shelf.base + seq) for seq in seqs} - {len(slots)}
     for place in places:
@@ -87,12 +87,13 @@ def open_pages(connection: Connection, shelf: Shelf, seqs: Iterable[int]) -> boo
 
 
 def is_time(*, before: int, head: int) -> bool:
-    """Whether, with the log grown this far, it is time to look for pages that have come together."""
+    """Whether the log has grown enough to look for new pages."""
     return before // LOOSE != head // LOOSE
 
 
 def close_pages(connection: Connection, shelf: Shelf) -> None:
-    """Moves loose rows into pages: those that lie before a page, and the oldest of enough behind the last one."""
+    """Moves loose rows into pages: those that lie before a page, and all but the newest once there are enough behind the
+    last one."""
     slots = _slots(connection, shelf)
     newest = slots[-1] if slots else shelf.base
     while (first := connection.execute(_TRACES["first_row"], {"after": shelf.base, "end": newest}).get) is not None:
@@ -176,7 +177,7 @@ def untraced(connection: Connection, query: Untraced) -> tuple[int, ...]:
 
 
 def add(connection: Connection, drafts: Iterable[tuple[int, TurnDraft | RowDraft]]) -> None:
-    """The vectors of turns or records that are being written, each with its entry."""
+    """Stores the vectors of turns or records that are being written, each with its entry."""
     shelves: dict[str, Shelf] = {}
     rows: list[tuple[Value, ...]] = []
     for seq, draft in drafts:
@@ -189,7 +190,7 @@ def add(connection: Connection, drafts: Iterable[tuple[int, TurnDraft | RowDraft
 
 
 def add_later(connection: Connection, vectors: Sequence[tuple[int, Vector]]) -> None:
-    """Vectors for entries written before; nothing for those that have been erased."""
+    """Stores vectors for entries written before; ignores erased ones."""
     shelves = {vector.embedder: _shelf_for(connection, vector) for _, vector in vectors}
     for embedder, shelf in shelves.items():
         own = {seq: vector.data for seq, vector in vectors if vector.embedder == embedder}
@@ -200,14 +201,14 @@ def add_later(connection: Connection, vectors: Sequence[tuple[int, Vector]]) -> 
 
 
 def tidy(connection: Connection, *, before: int, head: int) -> None:
-    """Called when the log has grown: makes pages of what has come together."""
+    """Called when the log has grown: makes pages of what has accumulated."""
     if is_time(before=before, head=head):
         for shelf in _shelves(connection):
             close_pages(connection, shelf)
 
 
 def erase(connection: Connection, seqs: Collection[int]) -> None:
-    """Removes the vectors of entries, of every embedder."""
+    """Removes the vectors of entries, for every embedder."""
     for shelf in _shelves(connection):
         opened = open_pages(connection, shelf, seqs)
         connection.executemany(_TRACES["remove_row"], [(shelf.base + seq,) for seq in seqs])
@@ -225,7 +226,7 @@ def _shelf(connection: Connection, embedder: str) -> Shelf:
 
 
 def _shelf_for(connection: Connection, vector: Vector) -> Shelf:
-    """Where a vector belongs, also if it is the first of its embedder."""
+    """Where a vector belongs, even if it is the first of its embedder."""
     shelf = _shelf(connection, vector.embedder)
     if shelf == Shelf.of(_NOBODY):
         connection.execute(_TRACES["add_embedder"], {"name": vector.embedder})

@@ -1,4 +1,4 @@
-"""One user's file: it says whose it is, which life of theirs it holds, and that nothing acknowledged is missing."""
+"""One user's file: it says whose it is, which of their lives it holds, and that nothing acknowledged is missing."""
 
 import threading
 from collections import OrderedDict
@@ -21,7 +21,7 @@ from hitherto.store.sqlite.sharedfile import SharedFile, inode_of
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who a file says it belongs to, and which life of theirs it is."""
+    """Who a file says it belongs to, and which of their lives it holds."""
 
     key: UserKey
     epoch: int
@@ -36,12 +36,12 @@ def identity_of(connection: Connection, path: Path) -> Identity:
 
 
 class SharedUserFile(SharedFile):
-    """A user's file of which only the digest is known: good for cleaning it, not for reading it."""
+    """A user's file known only by its digest: enough to clean it, not to read it."""
 
     kind: ClassVar[Kind] = "user"
 
     def remove_remnant(self, epoch: int) -> None:
-        """Removes what is left of a life before this one. Under the lock: the user may be back already, with a new file."""
+        """Removes what is left of an earlier life. Under the lock, because the user may already be back with a new file."""
         with self._writing, translating(self.path), self._sidecar.held():
             if self._is_remnant(epoch):
                 datafile.remove(self.path)
@@ -59,7 +59,7 @@ class SharedUserFile(SharedFile):
 
 
 class UserFile(SharedFile):
-    """`epoch` says how often the user was wiped so far; a file of an earlier life is a remnant and is never read."""
+    """`epoch` says how often the user has been wiped; a file of an earlier life is a remnant and is never read."""
 
     kind: ClassVar[Kind] = "user"
 
@@ -69,7 +69,7 @@ class UserFile(SharedFile):
         self._epoch = epoch
 
     def wipe(self, *, bury: Callable[[], None]) -> None:
-        """Removes the file. `bury` records durably that the user is gone, before anything is removed."""
+        """Removes the file. `bury` first records durably that the user is gone."""
         with self._writing, self._reading, translating(self.path):
             if not self.path.parent.is_dir():
                 return
@@ -101,7 +101,7 @@ class UserFile(SharedFile):
         return head(connection)
 
 
-# The user files that are open: at most so many, the longest unused closed first.
+# The open user files: at most so many, the least recently used closed first.
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class _Entry:
 
 
 class OpenFiles:
-    """Lends files to threads. One that is lent out is not closed, so there may be a few more than `limit` for a while."""
+    """Lends files to threads. A lent file is not closed, so there may briefly be a few more than `limit`."""
 
     def __init__(self, limit: int, make: Callable[[UserKey], UserFile]) -> None:
         self._limit = limit
@@ -135,7 +135,7 @@ class OpenFiles:
 
     @contextmanager
     def borrow_open(self, key: UserKey) -> Generator[UserFile | None]:
-        """One that is open; None for any other. Opens and closes nothing, so it takes no time."""
+        """A file that is already open; None for any other. Opens and closes nothing, so it takes no time."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is not None:
