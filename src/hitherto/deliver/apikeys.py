@@ -1,7 +1,7 @@
 """Keys to the service. The catalog holds a digest of each, never the key itself.
 
-A key's secret has 256 random bits, so a plain hash is enough to keep it: there is nothing to guess, and every request
-has to be checked quickly.
+A key's secret has 256 random bits, so a plain hash is enough to store it: there is nothing to guess, and every request has
+to be checked quickly.
 """
 
 import hmac
@@ -41,7 +41,7 @@ _TOKEN = re.compile(r"rck_(?P<id>[0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """What is known of a key. One with a `user` acts for that user alone."""
+    """What is known about a key. One with a `user` acts for that user alone."""
 
     id: str
     digest: str
@@ -59,7 +59,7 @@ class ApiKey:
 
 
 def new_token() -> str:
-    """A key as its owner keeps it."""
+    """A key in the form that its owner keeps."""
     return f"rck_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}"
 
 
@@ -68,12 +68,12 @@ def digest_of(token: str) -> str:
 
 
 def is_token(token: str, *, digest: str) -> bool:
-    """Whether this is the token with that digest. Takes the same time for every wrong one."""
+    """Whether this is the token with that digest, in constant time."""
     return hmac.compare_digest(digest_of(token), digest)
 
 
 def id_of(token: str) -> str | None:
-    """The part of a key that names it; None for what is no key."""
+    """The part of a key that names it; None for anything that is not a key."""
     found = _TOKEN.fullmatch(token)
     return found["id"] if found else None
 
@@ -95,7 +95,7 @@ class Keys:
         rate: float | None = None,
         expires_at: datetime | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key and its token, which is not kept and cannot be shown again."""
+        """A new key and its token, which is not stored and cannot be shown again."""
         token = new_token()
         key_id = id_of(token)
         assert key_id is not None, "a new token has an id"
@@ -114,7 +114,7 @@ class Keys:
         return key, token
 
     async def all(self) -> list[ApiKey]:
-        """Every key there is, revoked ones too, oldest first."""
+        """All keys, including revoked ones, oldest first."""
         found = [_read(document) for document in await self._catalog.documents(_HOME, _KIND)]
         return sorted(found, key=lambda key: (key.created_at, key.id))
 
@@ -123,7 +123,7 @@ class Keys:
         return any(key.is_valid(now=now) for key in await self.all())
 
     async def revoke(self, key_id: str) -> ApiKey:
-        """From now on this key opens nothing."""
+        """From now on, this key opens nothing."""
         found = await self._catalog.documents(_HOME, _KIND, [key_id])
         if not found:
             raise NotFound(f"there is no key {key_id!r}")
@@ -135,7 +135,7 @@ class Keys:
         return revoked
 
     async def check(self, token: str) -> ApiKey | None:
-        """The key of this token, if there is one and it is valid."""
+        """The key of this token, if it exists and is valid."""
         key_id = id_of(token)
         if key_id is None:
             return None

@@ -1,4 +1,4 @@
-"""A system text split for people to look at: into blocks with their markers, and the paragraphs between them. Joined, they
+"""Splits a system text for people to look at: into blocks with their markers, and the paragraphs between them. Joined, they
 are the text again."""
 
 import re
@@ -13,7 +13,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemBlock:
-    """A part of a system text; `section` is a section's id, or the title of a block that has no id of ours."""
+    """A part of a system text; `section` is a section's id, or the title of a block without an id of ours."""
 
     section: str
     text: str
@@ -24,7 +24,7 @@ def is_marker(line: str) -> bool:
 
 
 def blocks_of(text: str) -> list[SystemBlock]:
-    """The text's blocks and, outside of blocks, its paragraphs; empty lines go with what stands before them."""
+    """The text's blocks and, outside of blocks, its paragraphs; empty lines belong to what precedes them."""
     found: list[SystemBlock] = []
     for section, content in _cut(text):
         name = section or _outside(content, first=not any(block.text.strip() for block in found))
@@ -33,7 +33,7 @@ def blocks_of(text: str) -> list[SystemBlock]:
 
 
 def _cut(text: str) -> Iterator[tuple[str, str]]:
-    """Each block with the section of its opening marker; empty for one outside of all blocks."""
+    """Each block with the section of its opening marker; empty for text outside of all blocks."""
     lines: list[str] = []
     section, inside, ended = "", False, False
     for line in _LINE.findall(text):
@@ -63,7 +63,7 @@ def _is_heading(lines: list[str]) -> bool:
 
 
 def _section(title: str) -> str:
-    """The section that is shown under this title; a persona's name may stand in it."""
+    """The section that is shown under this title, which may contain a persona's name."""
     for section, heading in HEADINGS.items():
         shape = re.escape(heading.title).replace(re.escape("{persona}"), ".+")
         if heading.title and re.fullmatch(shape, title):
@@ -72,7 +72,7 @@ def _section(title: str) -> str:
 
 
 def _outside(content: str, *, first: bool) -> str:
-    """Which trusted section a paragraph outside of all blocks belongs to, as far as its first line tells."""
+    """The trusted section that a paragraph outside of all blocks belongs to, as far as its first line tells."""
     line = content.split("\n", 1)[0]
     for section, heading in HEADINGS.items():
         if heading.trusted and heading.title and line.startswith(heading.title):

@@ -1,7 +1,7 @@
 """A user's memory as an MCP server: search, remember, forget, context and open loops, as tools and resources.
 
-Whose memory it is, is settled before any tool is called: by the command line for one that runs on stdio, by the key (or
-the gateway's header) over HTTP. No tool has an argument for it, so no model can choose it.
+Whose memory it is, is settled before any tool is called: by the command line for a server on stdio, by the key (or the
+gateway's header) over HTTP. No tool has an argument for it, so no model can choose it.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -43,12 +43,12 @@ class Owner:
     persona: str | None = None
     lane: str | None = None
     forgot: Callable[[], None] | None = None
-    """Called when something was forgotten, for what is kept ready outside the memory."""
+    """Called after something was forgotten, for copies prepared outside the memory."""
 
 
 Bind = Callable[[object, Need], Owner]
-"""The owner of a call that needs this permission, or a HithertoError. It is given the HTTP request that the call came
-with, None on stdio."""
+"""The owner of a call that needs this permission, or a HithertoError. It is given the HTTP request that the call came with,
+None on stdio."""
 
 
 class Found(TypedDict):
@@ -70,7 +70,7 @@ class Thread(TypedDict):
 
 
 _REQUEST: ContextVar[object] = ContextVar("request", default=None)
-"""The HTTP request behind the call at hand; a resource with a fixed address is given no other way to see it."""
+"""The HTTP request behind the current call; a resource with a fixed address has no other way to see it."""
 
 Query = Annotated[str, Field(description="What to look for, in plain words.", min_length=1, max_length=4_000)]
 Amount = Annotated[int, Field(description="How many at most.", ge=1, le=50)]
@@ -78,7 +78,7 @@ Text = Annotated[str, Field(description="One statement, such as: Ana's sister is
 
 
 def server(bind: Bind) -> MCPServer[Any]:
-    """The server, with its tools and resources bound to whoever `bind` says."""
+    """The server, with its tools and resources bound to the owner that `bind` returns."""
     made: MCPServer[Any] = MCPServer(
         "hitherto",
         title="Hitherto",
@@ -102,7 +102,7 @@ async def _with_request(ctx: ServerRequestContext[Any, Any], call_next: CallNext
 
 
 def fixed(owner: Owner) -> Bind:
-    """Always the same owner: for a server that is started for one person."""
+    """Always the same owner: for a server started for one person."""
 
     def bind(request: object, need: Need) -> Owner:
         return owner
@@ -198,7 +198,7 @@ def _resources(made: MCPServer[Any], bind: Bind) -> None:
 
 @asynccontextmanager
 async def _bound(bind: Bind, need: Need) -> AsyncGenerator[Owner]:
-    """The owner of this call. What goes wrong is told in words: this error's are, of tools and resources alike."""
+    """The owner of this call. Errors are raised in words, by this class for tools and resources alike."""
     try:
         yield bind(_REQUEST.get(), need)
     except HithertoError as error:
@@ -210,7 +210,7 @@ async def _memories(owner: Owner) -> list[Memory]:
 
 
 async def _twins(owner: Owner, text: str) -> list[Memory]:
-    """What says the same in the same words."""
+    """Memories that say the same in the same words."""
     words = text.casefold().split()
     return [one for one in await _memories(owner) if one.text.casefold().split() == words]
 

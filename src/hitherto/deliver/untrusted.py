@@ -1,7 +1,7 @@
-"""Reading JSON that others made, without trusting its shape.
+"""Reads JSON that others wrote, without trusting its shape.
 
-Webhooks and exports change and lie. A field of another type than documented reads as missing here, so
-that one odd message is at worst a message without that field, never an exception in the conversation.
+Webhooks and exports change and lie. A field of another type than documented counts as missing here, so that one odd message
+is at worst a message without that field, never an exception in the conversation.
 """
 
 import re
@@ -28,24 +28,24 @@ def child(raw: Raw, key: str) -> Raw:
 
 
 def values(raw: Raw, key: str) -> list[object]:
-    """The items of a list, none for anything else."""
+    """The items of a list; none for anything else."""
     value = raw.get(key)
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def objects(raw: Raw, key: str) -> list[Raw]:
-    """The objects of a list; what is none is left out."""
+    """The objects of a list; everything else is left out."""
     return [found for item in values(raw, key) if (found := mapping(item))]
 
 
 def text(raw: Raw, key: str) -> str | None:
-    """A string with something in it, as a store can keep it."""
+    """A non-empty string in a form that a store can keep."""
     value = raw.get(key)
     return storable(value) or None if isinstance(value, str) else None
 
 
 def storable(value: str) -> str:
-    """The text without NUL, with lone surrogates shown as unknown characters; blank counts as nothing."""
+    """The text without NUL, with lone surrogates shown as replacement characters; blank text counts as empty."""
     if _UNSTORABLE.search(value):
         value = value.replace("\0", "").encode("utf-8", "replace").decode()
     return value if value.strip() else ""
@@ -63,7 +63,7 @@ def integers(raw: Raw, key: str) -> list[int]:
 
 
 def number(raw: Raw, key: str) -> float | None:
-    """A finite number; also one written as a string, as some exports do."""
+    """A finite number, also if written as a string, as some exports do."""
     value = raw.get(key)
     if isinstance(value, bool):
         return None
@@ -81,7 +81,7 @@ def flag(raw: Raw, key: str) -> bool:
 
 
 def instant(seconds: float | None) -> datetime | None:
-    """The time of a Unix stamp in seconds, None for one that is no time we can keep."""
+    """The time of a Unix timestamp in seconds; None for a time we cannot store."""
     if seconds is None or not 0 <= seconds < _LATEST:
         return None
     whole = int(seconds)

@@ -1,6 +1,6 @@
 """The step that closes a session after its silence: what it was about, what stays open, the day so far.
 
-A reading that ended the session has told of it already; otherwise one question asks for it. One transaction writes the
+If a reading ended the session, it has summed it up already; otherwise one question asks for it. One transaction writes the
 session's end, its summary, its episode, the day's summary and what the persona keeps thinking about, so that a return hours
 later finds all of them or none. A session of small talk has no summary.
 """
@@ -30,7 +30,7 @@ LONGEST = 2_000
 
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """When the session that has been silent longest has been so for long enough."""
+    """When the longest-silent session has been silent for long enough."""
     gap = timedelta(minutes=services.numbers.gap_minutes)
     ends = [session.last_activity + gap for session in view.open_sessions if session.last_activity]
     return {NAME: min(ends)} if ends else {}
@@ -62,7 +62,7 @@ async def run(job: Job[Services]) -> Effect:
 
 
 async def _notes(job: Job[Services], session: Session, sitting: Sitting) -> SittingNotes:
-    """What this visit's reading said of the session, or what its reader says when asked now."""
+    """What this visit's reading said about the session, or what its reader says when asked now."""
     said = job.services.closed.pop(session.id, None)
     if said is not None and said.last == sitting.lines[-1].turn.id:
         return replace(said.notes, cost=None, dropped={})
@@ -126,7 +126,7 @@ def _summary(
 
 
 def _owned(loop: Loop, sitting: Sitting) -> str:
-    """What was promised, with who owes it unless the words begin with a name: that may be a third one's."""
+    """What was promised and who owes it, unless the words begin with a name, which may be a third person's."""
     scene = sitting.scene
     names = (scene.user, scene.persona, *scene.speakers, *(n for e in scene.people for n in (e.label, *e.aliases)))
     if any(f"{folded(loop.text)} ".startswith(f"{folded(name)} ") for name in names):
@@ -135,7 +135,7 @@ def _owned(loop: Loop, sitting: Sitting) -> str:
 
 
 def _people(sitting: Sitting) -> list[str]:
-    """Those known by name of whom the session spoke."""
+    """The known people whom the session mentioned."""
     said = Ground(lines=sitting.lines, zone=sitting.scene.zone, now=sitting.scene.now)
     return [e.label for e in sitting.scene.people if e.type in ("person", "animal") and said.named(e.label)][:20]
 
@@ -146,7 +146,7 @@ def _tone(notes: SittingNotes, ground: Ground) -> str:
 
 
 def _thoughts(job: Job[Services], sitting: Sitting, notes: SittingNotes, ground: Ground) -> list[Thought]:
-    """What the persona keeps thinking: in the words of a model, or where a plain sentence can be made of a promise."""
+    """What the persona keeps thinking: in a model's words, or wherever a promise yields a plain sentence."""
     loops = {loop.id: loop for loop in sitting.loops if loop.status == "open"}
     if notes.method == "model":
         found: dict[str, Thought] = {}
@@ -191,7 +191,7 @@ def _effect(job: Job[Services], session: Session, *made: Record, notes: SittingN
     spent = cost.asked_for(job.now)
 
     def decide(answers: Answers) -> Change:
-        """Closes the session unless it was closed or went on meanwhile; a thought that was thought stays as it is."""
+        """Closes the session unless it was closed or continued in the meantime; an existing thought stays as it is."""
         [now_open] = nouns.records(answers[still], Session)
         if now_open.status != "open":
             return Change()

@@ -1,8 +1,8 @@
-"""Who is who, corrected by a person: two entities made one, or one made two. Everything that names them follows.
+"""Corrections of who is who: two entities become one, or one becomes two. Everything that names them follows.
 
-A merge keeps the first entity and turns the others' references, in memories and episodes and in the keys by which memories
-are compared, into its own; what then says the same is said once. A split takes a name out of an entity: what rests on
-turns that use that name goes with it, and the two are marked apart, so that no likeness joins them again.
+A merge keeps the first entity and turns references to the others, in memories, episodes and the keys by which memories are
+compared, into its own; duplicates that result are merged. A split takes a name out of an entity: what rests on turns that
+use that name goes with it, and the two are marked as different, so that no likeness joins them again.
 """
 
 import re
@@ -35,7 +35,7 @@ MOST = 10_000
 
 
 async def merge(store: UserStore, names: Sequence[str], *, index: Index, now: datetime) -> Entity:
-    """Makes these entities (references or ids) one; the first is kept. The entity as it is now."""
+    """Merges these entities (references or ids) into the first of them; returns it as it is now."""
     if len(set(names)) < 2:
         raise InvalidInput("name at least two entities to merge; the first of them is kept")
     keeper, *others = await _found(store, names)
@@ -77,7 +77,7 @@ async def split(
     index: Index,
     now: datetime,
 ) -> Entity:
-    """Makes a name of an entity somebody of their own, with the memories given, or those whose turns use the name."""
+    """Turns a name of an entity into an entity of its own, with the memories given, or those whose turns use the name."""
     [one] = await _found(store, (entity,))
     if slug(name) == slug(one.label):
         raise InvalidInput(f"{name!r} is what {one.key!r} itself is called; name the alias that is someone else")
@@ -121,7 +121,7 @@ async def split(
 
 
 async def _found(store: UserStore, names: Sequence[str]) -> list[Entity]:
-    """The entities of these references or ids, in this order."""
+    """The entities with these references or ids, in this order."""
     by_key, by_id = RecordsByKey(noun="entity", keys=tuple(names)), RecordsById(ids=tuple(names))
     everyone = RecordList(noun="entity", limit=MOST)
     answers = await store.read(by_key, by_id, everyone)
@@ -179,7 +179,8 @@ def _names(kept: Entity, gone: Sequence[Entity]) -> dict[str, str]:
 
 
 def _said_once(held: Sequence[Memory], *, before: Sequence[Memory], names: Mapping[str, str]) -> list[Memory]:
-    """Which memories to write after a merge: the renamed, and of those that now say the same the older with all sources."""
+    """Which memories to write after a merge: the renamed ones and, of those that now say the same, the older one with all
+    sources."""
     unchanged = {memory.id: memory for memory in before}
     written: dict[str, Memory] = {memory.id: memory for memory in held if memory != unchanged[memory.id]}
     live = sorted((m for m in held if m.status == "ACTIVE" and m.valid_to is None), key=lambda m: (m.at, m.seq))
@@ -203,7 +204,7 @@ def _said_once(held: Sequence[Memory], *, before: Sequence[Memory], names: Mappi
 
 
 def _repeats(memory: Memory, other: Memory, names: Mapping[str, str]) -> bool:
-    """Whether one says again what the other says: under one key, or in the same words but for the names."""
+    """Whether one repeats the other: under one key, or in the same words apart from the names."""
     if memory.key is None or memory.persona != other.persona or memory.entities != other.entities:
         return False
     return say_the_same(memory, other, names)
@@ -219,10 +220,10 @@ def _says(text: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-# Rejecting what was learnt: one step, and it does not come back from the same turns.
+# Rejecting what was learnt: one step, after which the same turns do not bring it back.
 #
-# A rejected memory is archived under that reason with its quotes and turns; a note that rests on them is left out
-# from then on. A rejected loop is dropped, and what was thought about it goes.
+# A rejected memory is archived for that reason with its quotes and turns; notes that rest on them are left out from then
+# on. A rejected loop is dropped, together with what was thought about it.
 
 
 async def reject(desk: edit.Desk, id: str) -> Record:

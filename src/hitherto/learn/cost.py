@@ -1,6 +1,7 @@
 """What learning costs: questions, tokens and notes of each day and step, kept beside a user's log, and the caps on them.
 
-A day is UTC's, for bills are. The counts of a reading are written in its own transaction."""
+Days are UTC's, because bills are. The counts of a reading are written in its own transaction.
+"""
 
 import json
 from collections import Counter
@@ -56,7 +57,7 @@ def added(
     kept: Mapping[str, int],
     dropped: Mapping[str, int],
 ) -> tuple[Note, ...]:
-    """The day's note with this on top; none when there is nothing to add."""
+    """The day's note with these costs added; none if there is nothing to add."""
     spent = cost or NOTHING
     if not (spent.calls or kept or dropped):
         return ()
@@ -75,7 +76,7 @@ def added(
 
 
 async def spent(store: UserStore, *, since: date | None = None) -> list[Spent]:
-    """What a user's learning has cost, by day and step, the newest day first."""
+    """What a user's learning has cost, by day and step, newest day first."""
     query = Notes(prefix=PREFIX)
     found = (await store.read(query))[query]
     days = [(date.fromisoformat(note.name.removeprefix(PREFIX)), note.body) for note in found]
@@ -96,22 +97,22 @@ async def tokens_today(store: UserStore, *, now: datetime) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """Tokens a day that a model may be asked and answer, for one user and for all of a tenant; None sets no cap."""
+    """Tokens a day that may go to and come from a model, for one user and for a whole tenant; None sets no cap."""
 
     user: int | None = None
     tenant: int | None = None
 
 
 class Meter:
-    """Whether a model may still be asked today. A tenant's total is counted in this process and summed up from its users' own
-    counts once in a while, so that several processes stay near the cap together."""
+    """Whether a model may still be asked today. A tenant's total is counted in this process and occasionally recomputed
+    from its users' own counts, so that several processes stay near the cap together."""
 
     AGAIN: Final = timedelta(minutes=10)
 
     def __init__(self, caps: Caps) -> None:
         self.caps = caps
         self.totals: Counter[str] = Counter()
-        """What this process has spent since it began: calls, asked, answered, kept and dropped notes."""
+        """What this process has spent since it started: calls, tokens asked and answered, notes kept and dropped."""
         self._tenants: dict[str, tuple[date, datetime, int]] = {}
         self._run, self._counts = "", Counter[str]()
 
@@ -124,7 +125,7 @@ class Meter:
             self._tenants[tenant] = (day, at, total + spent.asked + spent.answered)
 
     def noted(self, run: str, *, kept: Mapping[str, int], dropped: Mapping[str, int]) -> None:
-        """Counts what became of a run's notes; said again of the same run, it counts once."""
+        """Counts the outcome of a run's notes; repeated calls for the same run count once."""
         counts = Counter({f"kept {name}": n for name, n in kept.items()})
         counts.update({f"dropped {name}": n for name, n in dropped.items()})
         self.totals.update(counts)

@@ -1,8 +1,9 @@
-"""The curator: keeps memory small without losing anything. It folds and archives; it never deletes, nor touches a pin.
+"""The curator: keeps memory small without losing anything. It folds and archives; it never deletes, and never touches a
+pin.
 
-Several plain facts about one entity become one memory that says them all and rests on all their turns; the folded ones are
-archived. A memory whose validity ended long ago is archived too. Importance that nobody reinforces fades by one step after
-a while, never below trivial, never for a pinned or core memory.
+Several plain facts about one entity become one memory that states them all and rests on all their turns; the folded ones
+are archived. A memory whose validity ended long ago is archived too. Importance that nothing reinforces fades by one step
+after a while, never below trivial, and never for a pinned or core memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +63,7 @@ def curated(memories: Sequence[Memory], *, now: datetime) -> tuple[Memory, ...]:
 
 
 def _faded(memory: Memory, *, now: datetime) -> Memory | None:
-    """One step less important after each stretch without being said again."""
+    """One step less important after each period without being repeated."""
     touched = max(memory.recorded_at or memory.at, memory.at)
     if memory.importance in (0, 3) or now - touched <= FADES:
         return None

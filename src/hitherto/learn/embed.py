@@ -1,8 +1,8 @@
-"""The step that writes vectors where there are none: behind a slow embedder, after a change of embedder or analyser, after an
-import. The stems are written with them, as this version's analyser makes them.
+"""The step that writes missing vectors: behind a slow embedder, after a change of embedder or analyser, after an import. It
+also writes the stems, as this version's analyser makes them.
 
-What has no vector is found by its words meanwhile, those of older stems too. The texts are embedded in a thread, with no
-transaction open; a row that was forgotten in between simply is no longer there to take its vector.
+Until then, what has no vector is found by its words, including older stems. Texts are embedded in a thread, with no
+transaction open; a row that was forgotten in the meantime is simply no longer there to take its vector.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class Piece:
 
 
 async def missing(store: UserStore, *, made: Vectors, after: int, limit: int = BATCH) -> Piece:
-    """Vectors for the next entries that have none of this embedder; `last` None when there are no more."""
+    """Vectors for the next entries that have none of this embedder; `last` is None when there are no more."""
     query = Untraced(embedder=made.embedder, after=after, limit=limit)
     seqs = (await store.read(query))[query]
     if not seqs:
@@ -47,7 +47,7 @@ async def missing(store: UserStore, *, made: Vectors, after: int, limit: int = B
 
 
 async def reindex(store: UserStore, *, made: Vectors, progress: Callable[[int, int], None] | None = None) -> int:
-    """Writes every missing vector of this embedder now; how many. Stopped and started again, it goes on."""
+    """Writes every missing vector of this embedder now and returns how many. An interrupted run can be continued."""
     head = Head()
     total = (await store.read(head))[head]
     after = count = 0
@@ -64,7 +64,7 @@ def _writing(piece: Piece) -> Callable[[Answers], Change]:
 
 
 def due(view: Overview, services: Services) -> Mapping[str, datetime]:
-    """A quick embedder writes while recording, so only what was there before it is looked at, once."""
+    """A quick embedder writes while recording, so only older entries are checked, once."""
     vectors = services.vectors
     if vectors is None or not view.head:
         return {}

@@ -12,13 +12,13 @@ from hitherto.ids import derived_id
 from hitherto.types import Memory
 
 FOLD = 3
-"""So many facts of one entity are folded into one."""
+"""How many facts of one entity are folded into one."""
 MOST_CHARACTERS = 400
 _INTO = "folded into "
 
 
 def fold_of(memory: Memory) -> str | None:
-    """The fold that says an archived fact, if one does."""
+    """The fold that states an archived fact, if any."""
     folded = memory.status == "ARCHIVED" and memory.reason is not None and memory.reason.startswith(_INTO)
     return (memory.reason or "").removeprefix(_INTO) if folded else None
 
@@ -34,7 +34,7 @@ def folded(memories: Sequence[Memory], *, now: datetime) -> list[Memory]:
 
 
 def taken_out(memory: Memory, fold: Memory | None) -> list[Memory]:
-    """A folded fact as itself again, and its fold without it."""
+    """A folded fact by itself again, and its fold without it."""
     alone = replace(memory, status="ACTIVE", reason=None)
     if fold is None or fold.status != "ACTIVE":
         return [alone]
@@ -59,7 +59,7 @@ def _plain(memory: Memory) -> bool:
 
 
 def _place(memory: Memory) -> tuple[str, ...]:
-    """What facts must share to be told together; of the user there are many, so theirs share what they are about too."""
+    """What facts must share to be told together; about the user there are many, so theirs also share their topic."""
     about = memory.attribute.partition("_")[0] if memory.entities[0] == "person:user" else ""
     return (memory.entities[0], memory.persona or "", memory.subject, memory.fact_type, about)
 

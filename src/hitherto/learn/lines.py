@@ -1,4 +1,4 @@
-"""Turns as readers see them: what may be shown of them, and by whom they were said."""
+"""Turns as readers see them: what may be shown of them, and who said them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ _VERDICTS: Final = Verdicts()
 
 
 def readable(turn: StoredTurn) -> bool:
-    """Whether a turn was said by somebody and still stands."""
+    """Whether somebody said the turn and it still stands."""
     return turn.retired is None and turn.role in ("user", "assistant") and bool(turn.text.strip() or turn.parts)
 
 
@@ -32,7 +32,7 @@ def shown(turns: Iterable[StoredTurn], *, user: str, persona: str) -> tuple[Line
 
 
 def without_orders(lines: Sequence[Line]) -> tuple[Line, ...]:
-    """A summary is durable memory: what may not become a memory may not get into one by that way either."""
+    """A summary is durable memory: what may not become a memory must not enter it through a summary either."""
     verdicts = _VERDICTS.give_orders([(line.turn.text, line.turn.origin) for line in lines])
     return tuple(replace(line, text="") if orders else line for line, orders in zip(lines, verdicts, strict=True))
 
@@ -48,7 +48,7 @@ def _text(turn: StoredTurn) -> str:
 
 @lru_cache(maxsize=1_024)
 def _short(text: str) -> str:
-    """Without secrets and not too long; one visit reads a turn more than once, so what was made is kept for a while."""
+    """Without secrets and not too long; one visit reads a turn more than once, so the result is cached for a while."""
     masked = redact(re.sub(r"[ \t]*\n\s*", "\n", text.strip()))
     if len(masked) <= LONGEST:
         return masked
@@ -56,7 +56,7 @@ def _short(text: str) -> str:
 
 
 def _described(part: object) -> str:
-    """A tool call by its name, a picture by its caption; what a tool returned and what a model thought are left out."""
+    """A tool call by its name, a picture by its caption; tool output and a model's thinking are left out."""
     match getattr(part, "kind", ""):
         case "tool_call":
             return f"(calls {getattr(part, 'name', '')}: {redact(str(getattr(part, 'args', '')))[:_TOOL]})"

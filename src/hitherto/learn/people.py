@@ -1,8 +1,8 @@
-"""Who is who: names that were noted become entities that are known, or new ones. Pure.
+"""Who is who: noted names become known entities, or new ones. Pure.
 
-A name that is a variant of a known one ("Makesh", "Mukesh") becomes an alias of it, unless both were named side by side, a
-reader says that they are two, or a person has said so. A reference that was merged into another follows it. A later word on
-somebody replaces the earlier.
+A variant of a known name ("Makesh", "Mukesh") becomes an alias of it, unless both were named side by side, a reader says
+that they are two, or a person has said so. A reference that was merged into another follows it. A later description of
+somebody replaces the earlier one.
 """
 
 import re
@@ -56,7 +56,7 @@ class Book:
         self.changed: dict[str, Entity] = {}
 
     def note(self, note: PersonNote, *, cautious: bool = False) -> None:
-        """Writes down a person with their names, unless it is one of those who talk. `cautious`: names that one turn holds
+        """Records a person with their names, unless it is one of the speakers. `cautious`: names that one turn mentions
         side by side are two people's."""
         if cautious:
             note = replace(note, aliases=tuple(name for name in note.aliases if not self._both(note.name, name)))
@@ -102,7 +102,7 @@ class Book:
         return entity.key if entity is not None else None
 
     def share(self, ref: str) -> None:
-        """Whoever was spoken of in confidence before has been named openly."""
+        """A person mentioned in confidence before has now been named openly."""
         entity = self._by_ref.get(ref)
         if entity is not None and entity.persona is not None:
             self._put(replace(entity, persona=None))

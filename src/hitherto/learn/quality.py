@@ -1,4 +1,4 @@
-"""How good a user's memory is, in shares that can be watched: what is doubled, unsupported, stale, held back, secret."""
+"""How good a user's memory is, in shares that can be monitored: duplicated, unsupported, stale, held back, secret."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from hitherto.types import Memory, Summary
 Stems = Callable[[str], Sequence[str]]
 
 NEAR = 0.8
-"""Two memories are nearly the same when they share this much of their words."""
+"""Two memories are nearly the same if they share this share of their words."""
 MOST = 10_000
 
 
@@ -32,7 +32,8 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """Shares of the live memories; `quarantined` of all that were ever proposed, `secret` of memories and summaries."""
+    """Shares of the live memories; `quarantined` is a share of all that were ever proposed, `secret` of memories and
+    summaries."""
 
     memories: int
     duplicate: Share
@@ -72,7 +73,7 @@ def judged(
 
 
 def _alike(memories: Sequence[Memory], stems: Stems) -> tuple[list[str], list[str]]:
-    """Ids of memories that repeat an earlier one in the same scope, word for word or nearly."""
+    """Ids of memories that repeat an earlier one in the same scope, exactly or nearly."""
     same: set[str] = set()
     near: set[str] = set()
     for one, other, shared in _pairs(memories, stems):
@@ -81,7 +82,7 @@ def _alike(memories: Sequence[Memory], stems: Stems) -> tuple[list[str], list[st
 
 
 def _pairs(memories: Sequence[Memory], stems: Stems) -> Iterator[tuple[Memory, Memory, float]]:
-    """Pairs that can say the same: about the same entity, for the same readers."""
+    """Pairs that can say the same: about the same entity, visible to the same readers."""
     places: dict[tuple[str, str | None, str], list[tuple[Memory, frozenset[str]]]] = {}
     for memory in memories:
         place = (memory.entities[0] if memory.entities else "", memory.persona, memory.subject)
@@ -94,7 +95,7 @@ def _pairs(memories: Sequence[Memory], stems: Stems) -> Iterator[tuple[Memory, M
 
 
 def _unsupported(memory: Memory, turns: Collection[str]) -> bool:
-    """What was learnt from turns of which none is there; what a person or the application wrote needs none."""
+    """What was learnt from turns that are all gone; what a person or the application wrote needs none."""
     return memory.source in ("shadow_extraction", "curated_fold") and not any(s in turns for s in memory.sources)
 
 

@@ -1,8 +1,8 @@
-"""What the work makes a second time under the same id. Pure.
+"""What background work makes a second time under the same id. Pure.
 
-Ids are derived from what a record rests on, so that a turn that is read again, after a revision, a forgetting or an import,
-names what it made before. Of that, what stands stays as it is; what was ended comes back as its next version. Turns to read
-again stand in the reader's cursor.
+Ids are derived from what a record rests on, so a turn that is read again, after a revision, a forgetting or an import,
+names what it made before. Of that, live records stay as they are; ended ones come back as their next version. The reader's
+cursor lists the turns to read again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,17 +21,18 @@ def before(ids: Iterable[str]) -> RecordsById:
 
 
 def newest(versions: Sequence[Row]) -> Mapping[str, Row]:
-    """The last version of each record, whether or not it was ended."""
+    """The last version of each record, ended or not."""
     return {row.id: row for row in versions}
 
 
 def stands(record: Record, earlier: Mapping[str, Row]) -> bool:
-    """Whether there is such a record, and it was not ended."""
+    """Whether such a record exists and was not ended."""
     return record.id in earlier and earlier[record.id].retired is None
 
 
 def following(record: N, earlier: Mapping[str, Row]) -> N:
-    """A record that was made anew, as the version after the last one; one that is a later version already as it is."""
+    """A record that was made again, as the version after the last one; a record that is already a later version is left as
+    it is."""
     if record.version or record.id not in earlier:
         return record
     return replace(record, version=earlier[record.id].version)
@@ -40,16 +41,16 @@ def following(record: N, earlier: Mapping[str, Row]) -> N:
 NAME = "extract"
 """The step that reads turns."""
 AGAIN, BACK = "again", "back"
-"""In its cursor's body: turns to read once more, and the ids that may return from them."""
+"""In its cursor's body: turns to read again, and the ids that may return from them."""
 
 
 def reading_again(cursor: Cursor, *, turns: Iterable[str], back: Iterable[str]) -> Cursor:
-    """The cursor with turns to read once more, because what rested on them and on something forgotten is gone."""
+    """The cursor with turns to read again, because what rested on them and on something forgotten is gone."""
     more = {AGAIN: [*listed(cursor, AGAIN), *turns], BACK: [*listed(cursor, BACK), *back]}
     return replace(cursor, body={**cursor.body, **{name: list(dict.fromkeys(ids)) for name, ids in more.items()}})
 
 
 def listed(cursor: Cursor, name: str) -> list[Json]:
-    """What stands under this name in a cursor's body."""
+    """The entries under this name in a cursor's body."""
     found = cursor.body.get(name)
     return found if isinstance(found, list) else []

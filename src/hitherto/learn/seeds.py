@@ -1,8 +1,9 @@
 """A profile that an application knows before the first message: its lines become memories marked as `seeded_profile`.
 
-A line may be said as the user would ("I live in Austin"), told ("Lives in Austin"), or filled in ("home: Austin"). Rules read
-it like a turn, so that it gets the same type, entities and key, and a later word of the user can end it; what no rule reads is
-kept as it stands. A profile is older than anything the user said: it ends only what an earlier profile had stated.
+A line may be worded as the user would say it ("I live in Austin"), as a statement ("Lives in Austin"), or as a form ("home:
+Austin"). Rules read it like a turn, so that it gets the same type, entities and key, and a later word of the user can end
+it; what no rule reads is kept as it stands. A profile is older than anything the user said: it ends only what an earlier
+profile had stated.
 """
 
 import re
@@ -32,7 +33,7 @@ _IRREGULAR = {"is": "am", "has": "have", "does": "do", "goes": "go"}
 
 
 async def seed(desk: Desk, facts: Sequence[str], *, reader: PlainReader, zone: str, alike: Alike) -> list[Memory]:
-    """Writes what is new in these lines; the memories that were written. The same lines again write nothing."""
+    """Writes what is new in these lines and returns the memories that were written. Repeating the same lines writes nothing."""
     store, index, now = desk.store, desk.indexer, desk.now
     read = [await _read(line, reader=reader, zone=zone, now=now) for line in _lines(facts)]
     known = RecordList(noun="entity", limit=KNOWN)
@@ -64,7 +65,7 @@ async def seed(desk: Desk, facts: Sequence[str], *, reader: PlainReader, zone: s
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A line as a turn of the user's that came by import, and what reading it gave."""
+    """A line as an imported turn of the user's, and what reading it gave."""
 
     turn: StoredTurn
     scene: Scene
@@ -145,7 +146,7 @@ def _ways(line: str) -> Iterator[str]:
 
 
 def _as_turn(line: str, said: str, *, now: datetime) -> StoredTurn:
-    """What decisions are made on: a statement of the user's that came by import, under an id that its words give."""
+    """What decisions are made on: an imported statement of the user's, under an id derived from its words."""
     return StoredTurn(
         seq=0, place=0, id=derived_id("seed", line), version=1, role="user", text=said, at=now, recorded_at=now, retired=None,
         persona=None, lane=None, conversation=None, speaker=None, reply_to=None, origin="import", parts=(), snapshot=None,
@@ -153,17 +154,17 @@ def _as_turn(line: str, said: str, *, now: datetime) -> StoredTurn:
     )  # fmt: skip
 
 
-# Where the work goes on in a memory that was loaded.
+# Where background work continues in a memory that was loaded.
 #
-# An export holds what was learnt, not how far the work had read. It had read every turn up to the last one that
-# something learnt rests on, for turns are read in their order; read again, they would close and end what was opened
-# and corrected since, and ask a model to read a whole life once more.
+# An export holds what was learnt, not how far the work had read. It had read every turn up to the last one that something
+# learnt rests on, because turns are read in order; reading them again would close and end what was opened and corrected
+# since, and ask a model to read a whole life once more.
 
 PAGE = 1_000
 
 
 async def resume(store: UserStore) -> None:
-    """Sets the cursors of reading, unless the work has begun on this memory."""
+    """Sets the cursors of reading, unless work has begun on this memory."""
     turns: dict[str, tuple[int, int]] = {}
     sources: dict[str, tuple[str, ...]] = {}
     position = place = 0

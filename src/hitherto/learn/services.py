@@ -1,4 +1,4 @@
-"""What the steps of the work are given besides the user's store."""
+"""What the steps of background work are given besides the user's store."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,12 +17,12 @@ Pace = Literal["live", "pause", "session"]
 """When a model reads: at every turn; when enough was said and the talk has paused; at a session's end."""
 
 GIVES_UP = 6
-"""After so many failed attempts in a row (some two minutes), rules do what a model could not."""
+"""After this many failed attempts in a row (some two minutes), rules do what a model could not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """The recipe's numbers that the work goes by."""
+    """The recipe's numbers that background work uses."""
 
     rolling_every: int = 4
     rolling_chars: int = 600
@@ -41,8 +41,8 @@ Embed = Callable[[Sequence[str]], Sequence[Vector]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vectors:
-    """The embedder of searchable texts; one that works `at_once` has written its vectors while recording. `stems` are what
-    full text finds them by.
+    """The embedder of searchable texts; one that works `at_once` has written its vectors while recording. Full text finds
+    texts by `stems`.
     """
 
     embedder: str
@@ -53,7 +53,7 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipts:
-    """How snapshots grow old: what is left of one, and the blobs that it names."""
+    """How snapshots age: what is left of one, and the blobs that it names."""
 
     thinned: Callable[[StoredSnapshot], StoredSnapshot]
     blobs: Callable[[StoredSnapshot], Sequence[str]]
@@ -61,7 +61,7 @@ class Receipts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """What a reading said of a session that it ended; it holds for exactly the session's turns up to `last`."""
+    """What a reading said about a session that it ended; valid for exactly the session's turns up to `last`."""
 
     last: str
     notes: SittingNotes
@@ -69,11 +69,11 @@ class Closed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Everything a step may use; no step reaches for anything else. They are made for one visit to a user."""
+    """Everything a step may use; no step reaches for anything else. Created for one visit to a user."""
 
     indexer: "Indexer"
     plain: PlainReader
-    """What needs no model; it does the work where there is none, or where it keeps failing."""
+    """The reader that needs no model; it does the work if there is no model, or if it keeps failing."""
     model: Reader | None = None
     alike: Alike
     pace: Pace = "pause"
@@ -88,7 +88,7 @@ class Services:
     vectors: Vectors | None = None
     receipts: Receipts | None = None
     closed: dict[str, Closed] = field(default_factory=dict[str, Closed])
-    """Sessions that a reading of this visit has ended, by id, until they are closed: one question does for both."""
+    """Sessions that a reading of this visit has ended, by id, until they are closed: one question serves both."""
 
     @property
     def paced(self) -> bool:
@@ -96,11 +96,11 @@ class Services:
         return self.model is not None and self.capped is None
 
     def reader(self, attempts: int) -> Reader:
-        """What reads, after so many failed attempts."""
+        """The reader to use after so many failed attempts."""
         return self.model if self.model is not None and self.paced and attempts < GIVES_UP else self.plain
 
     def name_of(self, persona: str | None) -> str:
-        """How a persona is called; one that was never defined by its id in words."""
+        """What a persona is called; one that was never defined is called by its id, in words."""
         if not persona:
             return "the assistant"
         return self.personas.get(persona) or re.sub(r"[\s_-]+", " ", persona).strip().title() or persona

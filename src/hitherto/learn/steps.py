@@ -28,7 +28,7 @@ STEPS: tuple[Step[Services], ...] = (
 )
 
 
-# The services of the work, put together: with a model where one is configured, by rules otherwise.
+# Builds the services of background work: with a model if one is configured, by rules otherwise.
 
 T = TypeVar("T")
 Stems = Callable[[str], Sequence[str]]
@@ -67,7 +67,7 @@ class _Loops(Protocol):
 
 
 class Recipe(Protocol):
-    """What of a recipe the work goes by."""
+    """The part of a recipe that background work uses."""
 
     @property
     def summaries(self) -> _Summaries: ...
@@ -106,7 +106,7 @@ def open_reader(reader: str | Reader) -> Reader:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A reader of an application's own: whatever it raises becomes one named error, so that its step is tried again."""
+    """An application's own reader: whatever it raises becomes one named error, so that its step is retried."""
 
     reader: Reader
 
@@ -134,13 +134,13 @@ async def _tried(reading: Awaitable[T], reader: Reader) -> T:
 
 def _given(answer: T, kind: type[T]) -> T:
     if not isinstance(answer, kind):
-        raise ModelFailed(f"the reader gave {type(answer).__name__}, not {kind.__name__}")
+        raise ModelFailed(f"the reader returned {type(answer).__name__}, not {kind.__name__}")
     return answer
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What reads for an engine; a model is kept, because connecting to one costs time."""
+    """The readers of an engine; a model is kept, because connecting to one takes time."""
 
     reader: Reader | None = None
     asker: Asker | None = None
@@ -149,15 +149,16 @@ class Models:
 
     @property
     def plain(self) -> PlainReader:
-        """Rules. Their lists take a sixth of the time of importing everything, and a process without a worker needs none."""
+        """The rules. Their lists take a sixth of the time of importing everything, and a process without a worker needs
+        none."""
         from hitherto.learn.readers.rules import RuleReader
 
         return RuleReader()
 
     def check_installed(self) -> None:
-        """Raises MissingExtra where what reads could not even be asked."""
+        """Raises MissingExtra if the reader could not even be asked."""
         if self.asker is not None and find_spec("pydantic_ai") is None:
-            raise MissingExtra(f"model={self.asker.model!r} needs the extra: pip install 'hitherto[pydantic-ai]'")
+            raise MissingExtra(f"model={self.asker.model!r} needs an extra: pip install 'hitherto[pydantic-ai]'")
 
     async def close(self) -> None:
         """Ends the connections to the model."""
@@ -175,7 +176,7 @@ class Models:
         pace: Pace = "pause",
         caps: Caps | None = None,
     ) -> "Models":
-        """By this model (or an `Asker` with limits of its own) or reader, or by rules where there is neither."""
+        """With this model (or an `Asker` with limits of its own) or reader, or by rules if there is neither."""
         meter = Meter(caps or Caps())
         if pace not in get_args(Pace):
             raise InvalidInput(f"pace={pace!r} is not one of {', '.join(get_args(Pace))}")

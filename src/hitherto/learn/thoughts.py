@@ -1,6 +1,7 @@
-"""What a persona keeps in mind of what is open: made when a session closes, let go when the loop is.
+"""What a persona keeps in mind about open loops: made when a session closes, dropped when the loop is.
 
-A thought is derived from one loop and named after it, so that it is thought once, and found again when the loop ends."""
+A thought is derived from one loop and named after it, so that it is thought once, and found again when the loop ends.
+"""
 
 import re
 from datetime import datetime, timedelta
@@ -20,7 +21,7 @@ _UNPLAIN: Final = re.compile(
     r"\b(?:if|when|what|how|that|whether|as|because|until|so|and|but|or) you\b|\byou['’]|\byourself\b|\bmyself\b"
     r"|\byou (?:are|were|have|can|will|want|need|do|did|could|should|would|might)\b|\b(?:me|I|we|us|our)\b"
 )
-"""Words by which a clause does not turn into another person's by changing one word."""
+"""Words that keep a clause from becoming another person's by changing one word."""
 _YOURS: Final = re.compile(r"\byou(?P<r>r?)\b", re.IGNORECASE)
 _SOON: Final = re.compile(
     r"\b(?:later )?(?:tomorrow|tmrw|tonight|today|this)(?: (?:morning|afternoon|evening|night))?\b"
@@ -48,8 +49,8 @@ def thought(loop: Loop, text: str, *, now: datetime) -> Thought:
 
 
 def derived(loop: Loop, *, now: datetime, zone: str) -> Thought | None:
-    """What the persona thinks of a promise or a plan, close to the words that were said; None where they do not make a plain
-    sentence."""
+    """What the persona thinks about a promise or a plan, close to the words that were said; None if they do not make a
+    plain sentence."""
     if loop.kind not in ("promise", "commitment"):
         return None
     pattern = _PROMISED if loop.owner == "persona" else _PLANNED
@@ -69,7 +70,7 @@ def derived(loop: Loop, *, now: datetime, zone: str) -> Thought | None:
 
 
 def _dated(what: str, due: datetime | None, *, zone: str) -> str | None:
-    """The clause with a day for "tomorrow", which will be another one when the thought is read."""
+    """The clause with a date for "tomorrow", which will be another day when the thought is read."""
     if _SOON.search(what) is None:
         return what
     return _SOON.sub(f"on {due.astimezone(ZoneInfo(zone)):%Y-%m-%d}", what) if due is not None else None

@@ -1,4 +1,4 @@
-"""What is forgotten, kept secret and accounted for. Keys and the ledger are opened here, without what only encryption needs."""
+"""Forgetting, secrecy and accountability. Keys and the ledger are opened here, without importing what only encryption needs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 
 def open_keyring(url: str, *, master: str | None, folder: str | Path | None) -> "Keyring | None":
-    """The keys of a memory's users; None without a master key. They lie in `folder`, for a data folder beside it."""
+    """The keys of a memory's users; None without a master key. They lie in `folder`; for a data folder, beside it by
+    default."""
     if master is None:
         if folder is not None:
-            raise InvalidInput("a folder of keys needs the master key as well")
+            raise InvalidInput("a key folder needs a master key as well")
         return None
     if folder is None and "://" in url:
-        raise InvalidInput("the keys of a database's users need a folder of their own: name it")
+        raise InvalidInput("a database needs a separate folder for its users' keys: name it")
     from hitherto.privacy.keyring import Keyring, master_key
 
     place = Path(folder) if folder is not None else Path(url).absolute().with_name(Path(url).absolute().name + ".keys")
@@ -32,8 +33,8 @@ def open_keyring(url: str, *, master: str | None, folder: str | Path | None) -> 
 
 
 def open_ledger(url: str, path: str | Path | None) -> Ledger | None:
-    """Where it is noted what was forgotten: at `path`, or beside the files of a data folder. A database has no place of
-    its own for it that a backup would not take along, so it needs a path."""
+    """The file that records what was forgotten: at `path`, or beside the files of a data folder. A database has no such
+    place outside its own backups, so it needs a path."""
     if path is not None:
         return Ledger(Path(path))
     return None if "://" in url else Ledger(Path(url) / NAME)

@@ -1,7 +1,7 @@
 """The audit log: who did what to whose memory, and when. It holds hashes, ids and numbers, never content.
 
-Entries are documents of the catalog, named by time, so that both stores keep them without a table more; a user is named by
-the digest of tenant and name, which says nothing to whoever does not know the name already.
+Entries are catalog documents named by time, so that neither store needs another table. A user is identified by the digest
+of tenant and name, which says nothing to anyone who does not already know the name.
 """
 
 import json
@@ -20,7 +20,8 @@ Deed = Literal["forget", "export", "load", "retain", "retention", "key", "review
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One entry. `by` is who did it (the library, the command line, `key:` and a key's id); `about` is numbers and hashes."""
+    """One entry. `by` is who did it (the library, the command line, `key:` and a key's id); `about` holds numbers and
+    hashes."""
 
     id: str
     at: datetime
@@ -32,7 +33,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The audit log of one tenant, written to by one actor."""
+    """The audit log of one tenant, written by one actor."""
 
     catalog: Catalog
     tenant: str
@@ -43,6 +44,6 @@ class Journal:
         await self.catalog.put(self.tenant, KIND, new_id(at), body, at=at, expected=0, about=user)
 
     async def events(self, *, user: str | None = None, limit: int, before: str | None = None) -> list[Event]:
-        """The newest first; of one user by digest, or of all; `before` goes on behind the event of that id."""
+        """The newest first, of one user by digest or of all; `before` continues after the event with that id."""
         found = await self.catalog.last(self.tenant, KIND, limit=limit, before=before, about=user)
         return [Event(id=each.name, at=each.recorded_at, **json.loads(each.body)) for each in found]

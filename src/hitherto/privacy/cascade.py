@@ -1,10 +1,10 @@
-"""What rests on what: the records that go when turns or records are forgotten, and what must be learnt anew. Pure.
+"""What rests on what: the records that go when turns or records are forgotten, and what must be learnt again. Pure.
 
 A record goes when a turn it rests on goes, even if other turns say the same: its words may be those of the forgotten turn.
-The other turns are then read again, so what they state by themselves is remembered still. A summary goes when it covers
-a forgotten turn, whether or not it says on which sentence it rests; so does the episode of its session, whose topics are drawn
-from all turns. What hangs on a record goes with it: the episode of an event, the thought about a loop, the fold that repeats a
-fact, the name that nobody else has said.
+The other turns are then read again, so what they state themselves is still remembered. A summary goes when it covers a
+forgotten turn, whether or not one of its sentences rests on it; so does the episode of its session, whose topics are drawn
+from all turns. What depends on a record goes with it: the episode of an event, the thought about a loop, the fold that
+repeats a fact, the name that nobody else has said.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,12 +19,12 @@ from hitherto.types import Entity, Episode, Json, Loop, Memory, Progress, Record
 STAYS = frozenset({"session", "profile", "state"})
 """Nouns that hold times and numbers, or what the application set; they go only when they are named."""
 _MADE = frozenset({"summary", "progress"})
-"""Nouns that are not learnt from turns one by one, so that no turn is read again for them."""
+"""Nouns that are not learnt turn by turn, so no turn is read again for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fall:
-    """What goes and what follows. `again` are turns to read anew; only the ids in `back` may return from them."""
+    """What goes and what follows. `again` are turns to read again; only the ids in `back` may return from them."""
 
     gone: Mapping[str, Record]
     again: tuple[str, ...]
@@ -40,9 +40,9 @@ def fall(
     *,
     once: Sequence[Record] = (),
 ) -> Fall:
-    """All that goes with these turns and records. `resting` are the versions, old ones too, that name one of the turns as
-    a source or tell its session; `live` is everything that is remembered now; `once` are versions, old ones too, of
-    memories and entities, for what was merged and split goes on naming the others."""
+    """Everything that goes with these turns and records. `resting` are the versions, including old ones, that name one of
+    the turns as a source or tell its session; `live` is everything remembered now; `once` are versions, including old ones,
+    of memories and entities, because what was merged and split still names the others."""
     said = {text for turn in turns for text in (turn.text, *_returned(turn)) if text}
     gone = {record.id: record for record in (*resting, *named) if record in named or record.noun not in STAYS}
     gone |= {record.id: record for record in live if isinstance(record, Summary) and _covers(record, turns)}
@@ -71,7 +71,7 @@ def _returned(turn: StoredTurn) -> Iterable[str]:
 
 
 def _holds(kept: Progress, said: set[str]) -> bool:
-    """Whether a message that is kept as it was sent has such a text, whatever turn it was recorded as."""
+    """Whether a message stored as it was sent contains such a text, whatever turn it was recorded as."""
     return bool(kept.sources) and not said.isdisjoint(_texts(kept.fields.get("message")))
 
 
@@ -88,7 +88,7 @@ def _texts(value: Json) -> Iterable[str]:
 
 
 def _gaps(gone: Iterable[Record]) -> Iterable[Progress]:
-    """What stands where a kept message was, without its words, so that the conversation is read on behind it."""
+    """What replaces a stored message, without its words, so that the conversation can be read past it."""
     for kept in gone:
         if isinstance(kept, Progress) and kept.sources:
             key, fields = kept.key and keys.gap(kept.key), {**kept.fields, "message": None}
@@ -96,7 +96,7 @@ def _gaps(gone: Iterable[Record]) -> Iterable[Progress]:
 
 
 def _covers(summary: Summary, turns: Iterable[StoredTurn]) -> bool:
-    """Whether a summary was made with one of these turns before its maker's eyes."""
+    """Whether a summary was made while one of these turns was in view."""
     if summary.kind == "session":
         return any(turn.session == summary.session for turn in turns)
     return any(
@@ -105,7 +105,7 @@ def _covers(summary: Summary, turns: Iterable[StoredTurn]) -> bool:
 
 
 def _spread(gone: dict[str, Record], live: Sequence[Record], *, chosen: set[str]) -> None:
-    """Adds what hangs on the records that go, until nothing more does."""
+    """Adds what depends on the records that go, until nothing more does."""
     while True:
         more = [record for record in live if record.id not in gone and _hangs(record, gone, chosen=chosen)]
         if not more:
@@ -129,26 +129,26 @@ def _hangs(record: Record, gone: Mapping[str, Record], *, chosen: set[str]) -> b
 
 
 def _repeats(memory: Memory, gone: Iterable[Record]) -> bool:
-    """Whether this is a fold that says again what goes."""
+    """Whether this is a fold that repeats something that goes."""
     return any(isinstance(other, Memory) and fold_of(other) == memory.id for other in gone)
 
 
 def _named_one(version: Record, lost: Sequence[Entity]) -> bool:
-    """Whether a version of a memory or an entity refers to one of these entities, and not by its own words."""
+    """Whether a version of a memory or an entity refers to one of these entities, and not in its own words."""
     if isinstance(version, Entity):
         return any(entity.key in (version.merged_into, *version.apart_from) for entity in lost if entity.key)
     return isinstance(version, Memory) and any(_only_named(version, entity) for entity in lost)
 
 
 def _only_named(memory: Memory, entity: Entity) -> bool:
-    """Whether a memory refers to an entity by a name that its own words do not hold."""
+    """Whether a memory refers to an entity by a name that its own words do not contain."""
     if entity.key is None or entity.key not in memory.entities or not memory.sources:
         return False
     return entity.key.partition(":")[2].replace("_", " ").casefold() not in memory.text.casefold()
 
 
 def _reinstated(staying: Iterable[Record], gone: Iterable[Record], turns: Sequence[StoredTurn]) -> Iterable[Memory]:
-    """Memories as they were before what goes changed them: out of a fold that is no more, or not ended after all."""
+    """Memories as they were before what goes changed them: taken out of a fold that is gone, or not ended after all."""
     lost = {record.id: record for record in gone}
     ends = {turn.at for turn in turns}
     subjects = {record.key for record in lost.values() if isinstance(record, Memory) and record.key}

@@ -1,9 +1,10 @@
-"""Forgetting: the one thing that removes. What is named goes, and everything that rests on it, in one transaction.
+"""Forgetting, the only operation that removes anything. What is named goes, with everything that rests on it, in one
+transaction.
 
-A turn takes everything that rests on it along (`resting`), in all versions; it goes from snapshots (a replay then shows
-where something was forgotten, never what), from cached prompts, and from the errors that steps noted. Work that is under
-way is fenced off, so that no step writes back what it read before. Summaries are made again from what is left, and what
-other turns state by themselves is learnt again from those. The receipt counts and hashes, and says nothing of the content.
+A turn takes everything that rests on it along (`resting`), in all versions. It goes from snapshots (a replay then shows
+where something was forgotten, never what), from cached prompts, and from the errors that steps noted. Work in progress is
+fenced off, so that no step writes back what it read before. Summaries are rebuilt from what is left, and what other turns
+state themselves is learnt again from those. The receipt contains counts and hashes, and says nothing about the content.
 """
 
 import re
@@ -59,16 +60,16 @@ ALL = 1_000_000
 Deed = Literal["forget", "restore", "retain"]
 """Why something is removed, as the audit log calls it."""
 EVERYTHING = "everything"
-"""What a receipt of a whole user says was forgotten."""
+"""What the receipt for a whole user says was forgotten."""
 HOLDER = "forget"
-"""Who holds the lease that fences running work off."""
+"""Who holds the lease that fences off running work."""
 _GAP: Final = re.compile(r"[\s_\-‐‑‒–—]+")
 """What may stand between the words of a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where turns came from; what is None may be anything."""
+    """Where turns came from; None in a field means any."""
 
     origin: Origin | None = None
     conversation: str | None = None
@@ -76,7 +77,7 @@ class Source:
 
     @classmethod
     def of(cls, *, origin: Origin | None, conversation: str | None, speaker: str | None) -> "Source | None":
-        """The source that is named; None when nothing of it is, so that nothing is taken for everything."""
+        """The source that is named; None if no part of it is, so that an empty source does not mean everything."""
         named = cls(origin=origin, conversation=conversation, speaker=speaker)
         return None if named == cls() else named
 
@@ -115,7 +116,7 @@ class What:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What was forgotten, in numbers: `hashes` are those of the ids as the log keeps them, never of the content."""
+    """What was forgotten, in numbers. `hashes` are those of the ids as the log keeps them, never of the content."""
 
     what: str
     at: datetime
@@ -129,15 +130,15 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """What a person named, found: turns, records that rest on no turn of these, and what no snapshot may say. Records that are
-    only `touched` go as well, and what the turns they rest on state is learnt again."""
+    """What a request names: turns, records that rest on no turn, and what no snapshot may say. Records that are only
+    `touched` go as well, and what the turns they rest on state is learnt again."""
 
     turns: tuple[StoredTurn, ...] = ()
     records: tuple[Record, ...] = ()
     touched: tuple[Record, ...] = ()
     says: Callable[[str], bool] | None = None
     context: Callable[[StoredSnapshot], bool] | None = None
-    """Which snapshots go as a whole, with messages that were asked about and never recorded."""
+    """Which snapshots go as a whole, with messages that were asked but never recorded."""
 
 
 async def forget(store: UserStore, what: What, *, indexer: Indexer, now: datetime, dry_run: bool = False) -> Receipt:
@@ -214,8 +215,8 @@ async def forget_named(
 
 
 async def life(store: UserStore) -> str:
-    """A name for the user's present log: by its first entry that is left. What stood before that one was forgotten by itself,
-    so a backup that does not hold it holds nothing of this life that may stay."""
+    """A name for the user's present log, from its first remaining entry. What came before that was forgotten on its own, so
+    a backup that lacks the entry contains nothing of this life that may stay."""
     first = Log(limit=1)
     return "".join(map(_life_of, (await store.read(first))[first]))
 
@@ -225,9 +226,8 @@ def _life_of(entry: LogEntry) -> str:
 
 
 async def reapply(store: UserStore, lines: Sequence[Forgotten], *, indexer: Indexer, now: datetime) -> Receipt | None:
-    """Forgets what was forgotten before, in a memory that was restored from a time when it was still there. What was
-    written after that moment stays: the log says so where it knows of the erasure or is of another life, the clock where a
-    line names no life. None: nothing to do."""
+    """Repeats earlier forgetting in a memory restored from a backup. What was written after that moment stays: the log
+    decides if it knows of the erasure or belongs to another life, the clock if a line names no life. None: nothing to do."""
     if not lines:
         return None
     log = await _log(store)
@@ -273,7 +273,7 @@ async def _wipe(store: UserStore, *, now: datetime, dry_run: bool) -> Receipt:
 
 
 async def _named(store: UserStore, what: What) -> Named:
-    """Records that rest on turns are found by those; here only the ones that rest on none are named themselves."""
+    """Records that rest on turns are found through them; only records that rest on none are named here."""
     if what.turn is not None:
         query = TurnsById(ids=(what.turn,), history=True)
         return Named(turns=(await store.read(query))[query])
@@ -316,8 +316,8 @@ async def _taken(store: UserStore, named: Named) -> bool:
 
 
 async def _about(store: UserStore, name: str) -> Named:
-    """Everything about an entity, under whatever name it was merged: its records, the turns they came from, and what says
-    one of its names in any version: turns with their parts, and records, whatever they rest on."""
+    """Everything about an entity, under whatever name it was merged: its records, the turns they came from, and whatever
+    says one of its names in any version: turns with their parts, and records, whatever they rest on."""
     entities = nouns.records(await _rows(store, RecordList(noun="entity", limit=ALL)), Entity)
     ref, known = _meant(name, entities)
     refs = tuple(dict.fromkeys([ref, *(e.key for e in known if e.key)]))
@@ -338,7 +338,7 @@ async def _about(store: UserStore, name: str) -> Named:
 
 
 def _meant(name: str, entities: Sequence[Entity]) -> tuple[str, list[Entity]]:
-    """The reference of the entity of this reference, id or name, and all that is known of it, merged ones as well."""
+    """The reference of the entity with this reference, id or name, and everything known about it, including merged ones."""
     by_ref = {entity.key or entity_ref(entity.type, entity.label): entity for entity in entities}
     called = {follow(ref, by_ref) for ref, entity in by_ref.items() if entity.id == name or _is_called(entity, name)}
     ref = min(called) if len(called) == 1 else name
@@ -357,7 +357,7 @@ def _is_called(entity: Entity, name: str) -> bool:
 
 
 def _saying(names: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a text has one of these names as words of its own, however it writes their letters and the gaps between."""
+    """Whether a text contains one of these names as separate words, however their letters and gaps are written."""
     forms = {_GAP.pattern.join(map(re.escape, filter(None, _GAP.split(normalize("NFKC", name))))) for name in names} - {
         ""
     }
@@ -366,7 +366,7 @@ def _saying(names: Iterable[str]) -> Callable[[str], bool]:
 
 
 def _words(turn: StoredTurn) -> str:
-    """What a turn says, its parts as well; some models write the letters of arguments as their numbers."""
+    """What a turn says, including its parts; some models write the letters of arguments as code points."""
     parts = "\n".join(str(value) for part in turn.parts for value in asdict(part).values())
     return f"{turn.text}\n" + re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), parts)
 
@@ -392,7 +392,7 @@ async def all_turns(store: UserStore, query: TurnList) -> list[StoredTurn]:
 
 
 async def _log(store: UserStore) -> list[LogEntry]:
-    """Every version of everything: also one that was retired is remembered until it is forgotten."""
+    """Every version of everything, because retired ones are remembered until they are forgotten."""
     found: list[LogEntry] = []
     query = Log(limit=BATCH)
     while entries := (await store.read(query))[query]:
@@ -402,7 +402,7 @@ async def _log(store: UserStore) -> list[LogEntry]:
 
 
 async def _naming(store: UserStore, named: Named, resting: RecordsBySource) -> list[Record]:
-    """Versions, old ones too, of memories and entities, if an entity goes that they may name."""
+    """Versions, including old ones, of memories and entities, if an entity goes that they may name."""
     known = (*named.records, *named.touched, *nouns.all_records((await store.read(resting))[resting]))
     if not any(isinstance(record, Entity) for record in known):
         return []
@@ -411,7 +411,7 @@ async def _naming(store: UserStore, named: Named, resting: RecordsBySource) -> l
 
 
 async def _showing(store: UserStore, says: Callable[[str], bool] | None) -> tuple[str, ...]:
-    """The texts of snapshots that say this, whatever they were taken from."""
+    """The texts of snapshots that say this, whatever they came from."""
     if says is None:
         return ()
     taken = SnapshotList(limit=ALL)
@@ -424,7 +424,7 @@ async def _showing(store: UserStore, says: Callable[[str], bool] | None) -> tupl
 
 
 def _sessions(turns: Iterable[StoredTurn]) -> dict[str, TurnList]:
-    """Of each session touched, one turn more than it would lose: enough to see whether any stays."""
+    """For each session concerned, one turn more than it would lose: enough to see whether any remains."""
     counts: dict[str, int] = {}
     for turn in turns:
         counts[turn.session] = counts.get(turn.session, 0) + 1
@@ -436,7 +436,7 @@ def _others(turns: Sequence[StoredTurn], ids: Sequence[str]) -> bool:
 
 
 def _reopened(sessions: Iterable[Session]) -> list[Session]:
-    """Sessions hold times and no words; one whose summary went is open again, so that it is made anew."""
+    """Sessions hold times and no words; one whose summary went is reopened, so that it is summarised again."""
     return [
         replace(session, status="open", ended_at=None, last_activity=None)
         for session in sessions
@@ -445,12 +445,12 @@ def _reopened(sessions: Iterable[Session]) -> list[Session]:
 
 
 def tells(name: str, ids: set[str]) -> bool:
-    """Notes that may hold words: cached prompts and answers, and what is kept about a thing that goes."""
+    """Notes that may contain words: cached prompts and answers, and what is kept about a thing that goes."""
     return name.startswith(("voice:", "idempotency:")) or name.partition(":")[2] in ids
 
 
 def _moved(cursors: Sequence[Cursor], lost: Fall) -> tuple[Cursor, ...]:
-    """Steps whose summaries went begin anew; the one that learns reads some turns again; noted errors go."""
+    """Steps whose summaries went start over; the learning step reads some turns again; noted errors go."""
     steps = {_step(record) for record in lost.gone.values() if isinstance(record, Summary)}
     known = {cursor.step: cursor for cursor in cursors}
     moved = {name: Cursor(step=name) if name in steps else replace(c, error=None) for name, c in known.items()}
@@ -474,7 +474,7 @@ def _step(summary: Summary) -> str:
 
 
 def _fence(current: Lease | None, *, now: datetime) -> Lease | None:
-    """Whoever works on this user at the moment has read what is going: their result will be refused."""
+    """Whoever is working on this user has read what is going, so their result will be refused."""
     return None if current is None else Lease(holder=HOLDER, fence=current.fence + 1, expires=now)
 
 
@@ -488,7 +488,7 @@ def receipt_of(
     now: datetime,
     dry_run: bool,
 ) -> Receipt:
-    """`beside` are ids of snapshots that hold what was never recorded, by which a restored memory knows them."""
+    """`beside` are ids of snapshots with content that was never recorded, by which a restored memory recognises them."""
     nouns_of: Mapping[str, RecordKind] = {record.id: record.noun for record in records}
     counts: dict[str, int] = {}
     for noun in nouns_of.values():

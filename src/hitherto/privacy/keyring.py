@@ -1,9 +1,9 @@
 """One key for each user, kept apart from the data: destroying it forgets the user, in every backup as well.
 
 A user's key is 256 random bits, wrapped (AES-256-GCM, bound to the user's digest) by a master key that the operator keeps
-elsewhere. The wrapped keys lie in a folder of their own, one small file each, which is not part of the data folder and in no
-backup of it; whoever has only the data, or only the keys, or both without the master key, has nothing. The folder must be
-backed up by itself, and no longer than one is willing to wait for a forgotten user to be gone.
+elsewhere. The wrapped keys lie in a folder of their own, one small file each, which is not part of the data folder or of
+its backups; whoever has only the data, or only the keys, or both without the master key, has nothing. Back the folder up
+separately, and keep those backups no longer than a forgotten user may take to disappear.
 """
 
 import os
@@ -22,15 +22,15 @@ try:
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 except ImportError as error:
-    raise MissingExtra("encryption needs the extra: pip install 'hitherto[encryption]'") from error
+    raise MissingExtra("encryption needs an extra: pip install 'hitherto[encryption]'") from error
 
 _NONCE_BYTES: Final = 12
 CHECKED: Final = 3
-"""So many keys are tried before a new one is made: one file may be damaged."""
+"""How many keys are tried before a new one is made: a single file may be damaged."""
 
 
 def master_key(text: str) -> bytes:
-    """A master key from its text: 64 hexadecimal digits, or base64 of 32 bytes."""
+    """Parses a master key: 64 hexadecimal digits, or base64 of 32 bytes."""
     text = text.strip()
     try:
         key = bytes.fromhex(text) if len(text) == KEY_BYTES * 2 else b64decode(text, validate=True)
@@ -42,7 +42,7 @@ def master_key(text: str) -> bytes:
 
 
 class Keyring:
-    """The wrapped keys in a folder. Calling it gives a user's key by digest, as the stores ask for it."""
+    """The wrapped keys in a folder. Calling it returns a user's key by digest, as the stores ask for it."""
 
     def __init__(self, folder: str | Path, *, master: bytes) -> None:
         if len(master) != KEY_BYTES:
@@ -52,7 +52,7 @@ class Keyring:
         self._is_checked = False
 
     def __call__(self, digest: str, *, create: bool = False) -> bytes:
-        """The user's key. A new one is durable before it is used; without `create` a missing one is KeyDestroyed."""
+        """The user's key. A new one is durable before it is used; without `create`, a missing one is KeyDestroyed."""
         try:
             wrapped = self._path(digest).read_bytes()
         except FileNotFoundError:
@@ -67,7 +67,8 @@ class Keyring:
             ) from error
 
     def destroy(self, digest: str) -> bool:
-        """Overwrites and removes a user's key, with what a change that was cut short left of it; False when there is none."""
+        """Overwrites and removes a user's key, with whatever an interrupted change left of it; returns False if there is
+        none."""
         found = [path for path in self.folder.glob(f"{digest}.*") if self._overwrite(path)]
         if found:
             self._sync()
@@ -87,9 +88,10 @@ class Keyring:
         return True
 
     def rewrap(self, master: bytes) -> int:
-        """Wraps every key with a new master key, which this keyring uses from then on; how many there are.
+        """Wraps every key with a new master key, which this keyring uses from then on; returns how many there are.
 
-        Each key is under the old or the new one at any moment; one that was cut short is finished by calling it again.
+        Each key is wrapped by the old or the new one at any moment; after an interruption, calling this again finishes the
+        job.
         """
         paths = sorted(path for path in self.folder.iterdir() if path.suffix == ".key") if self.folder.is_dir() else []
         renewed = Keyring(self.folder, master=master)
@@ -103,7 +105,7 @@ class Keyring:
         return len(keys)
 
     def _under_either(self, renewed: "Keyring", digest: str) -> bytes | None:
-        """A user's key; None when it is under the new master key already."""
+        """A user's key; None if it is wrapped by the new master key already."""
         try:
             return self(digest)
         except StoreCorrupt:
@@ -111,8 +113,8 @@ class Keyring:
             return None
 
     def _make(self, digest: str) -> bytes:
-        """Of several processes that make the same key, one wins; all use that one. Under another master key than the rest of
-        the folder it would lock everybody else out, so that is looked at first."""
+        """If several processes make the same key, one wins and all use it. A key wrapped by another master key than the
+        rest of the folder would lock everybody else out, so that is checked first."""
         self._check()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = self._path(digest).with_suffix(f".{secrets.token_hex(4)}")
@@ -127,7 +129,7 @@ class Keyring:
         return self(digest)
 
     def _check(self) -> None:
-        """Raises unless one of a few keys that are there can be unwrapped, or there is none."""
+        """Raises unless one of the first few keys can be unwrapped, or there are none."""
         if self._is_checked or not self.folder.is_dir():
             return
         failed: StoreCorrupt | None = None

@@ -1,7 +1,7 @@
-"""What was forgotten, kept outside the memory and its backups, so that an old backup does not bring it back.
+"""What was forgotten, recorded outside the memory and its backups, so that an old backup does not bring it back.
 
-A file of JSON lines, only ever appended to and synced before anything is forgotten. A line says for which user (the digest
-of tenant and name) at which moment the ids with these hashes went, or everything. There is no name, no id and no text in it.
+A file of JSON lines that is only appended to, and synced before anything is forgotten. A line says for which user (the
+digest of tenant and name) and when the ids with these hashes went, or everything. It contains no name, no id and no text.
 """
 
 import errno
@@ -17,13 +17,13 @@ from typing import Any, cast
 from hitherto.errors import StoreCorrupt, StoreError, StoreFull, StoreUnavailable
 
 NAME = "forgotten.jsonl"
-"""The ledger of a data folder, unless another place is named. A backup does not copy it."""
+"""The ledger of a data folder, unless another place is named. Backups do not copy it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """One line: what went of a user at a moment. `hashes` empty means everything; `life` then names the log that went, so
-    that neither a clock nor a return of the user takes one life for another. Lines of 0.1.0 have none."""
+    """One line: what was forgotten of a user at a moment. Empty `hashes` mean everything; `life` then names the log that
+    went, so that neither a wrong clock nor a returning user confuses one life with another. Lines of 0.1.0 have none."""
 
     user: str
     at: datetime
@@ -65,7 +65,7 @@ class Ledger:
         return StoreUnavailable(f"{self.path} cannot be written ({error}); nothing was forgotten")
 
     def read(self) -> Mapping[str, Sequence[Forgotten]]:
-        """All lines by user, oldest first. A last line that was cut off was never acted upon."""
+        """All lines by user, oldest first. A truncated last line was never acted upon."""
         found: dict[str, list[Forgotten]] = {}
         for line in self._lines():
             found.setdefault(line.user, []).append(line)
@@ -91,7 +91,7 @@ class Ledger:
 
 
 def _drop_cut_off_line(descriptor: int) -> None:
-    """What a crash or a full disk left of a line, so that the next one does not become its end."""
+    """Removes what a crash or a full disk left of a line, so that the next one is not appended to it."""
     size = os.fstat(descriptor).st_size
     if size and os.pread(descriptor, 1, size - 1) != b"\n":
         os.ftruncate(descriptor, os.pread(descriptor, size, 0).rfind(b"\n") + 1)

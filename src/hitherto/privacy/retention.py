@@ -1,4 +1,5 @@
-"""What is over its time goes, kind by kind, for good. What was learnt from an old turn has a time of its own."""
+"""Removes what has outlived its retention period, kind by kind, for good. What was learnt from an old turn has a period of
+its own."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -19,7 +20,7 @@ from hitherto.types import Memory, Record
 async def retain(
     store: UserStore, limits: Mapping[str, datetime], *, now: datetime, dry_run: bool = False
 ) -> Receipt | None:
-    """Removes what is older than its kind's limit; None when nothing is."""
+    """Removes what is older than its kind's limit; None if nothing is."""
     turns, records = await _over(store, limits)
     gone = {*turns, *records}
     taken, cached = SnapshotList(limit=ALL), Notes(prefix="")
@@ -53,7 +54,7 @@ async def retain(
 
 
 async def _over(store: UserStore, limits: Mapping[str, datetime]) -> tuple[list[str], dict[str, Record]]:
-    """The turns and records that are over their time, by their last version: what was ended is kept no longer than the rest."""
+    """The turns and records past their limit, judged by their last version: ended ones are kept no longer than the rest."""
     turns: dict[str, datetime] = {}
     rows: dict[str, Row] = {}
     query = Log(limit=BATCH)
@@ -66,10 +67,10 @@ async def _over(store: UserStore, limits: Mapping[str, datetime]) -> tuple[list[
     return [name for name, at in turns.items() if oldest and at < oldest], {record.id: record for record in over}
 
 
-# How long what is remembered is kept: days for each kind, for a tenant and for single users. Pure, but for the catalog.
+# Retention periods: days for each kind, for a tenant and for single users. Pure, except for the catalog.
 #
-# A kind without a number is kept until it is forgotten. What is pinned is kept whatever its kind. A turn that is over its time
-# goes with its words and vectors; what was learnt from it stays for its own time.
+# A kind without a number is kept until it is forgotten. Pinned records are kept whatever their kind. A turn past its limit
+# goes with its words and vectors; what was learnt from it stays for its own period.
 
 KIND: Final = "retention"
 EVERYBODY: Final = "*"
@@ -83,7 +84,7 @@ class Policy:
     days: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def limits(self, now: datetime) -> dict[str, datetime]:
-        """For each limited kind the moment before which it is over its time."""
+        """For each limited kind, the moment before which it has expired."""
         return {kind: now - timedelta(days=days) for kind, days in self.days.items()}
 
 
@@ -92,11 +93,11 @@ def checked(days: Mapping[str, float | None]) -> None:
         if kind not in KINDS:
             raise InvalidInput(f"there is no retention for {kind!r}; use one of {', '.join(KINDS)}")
         if isinstance(value, str) or (value is not None and not 0 < value < 100_000):
-            raise InvalidInput(f"{kind}={value!r} is no number of days; write {kind}=365, or {kind}=null to keep it")
+            raise InvalidInput(f"{kind}={value!r} is not a number of days; write {kind}=365, or {kind}=null to keep it")
 
 
 async def policy(catalog: Catalog, key: UserKey) -> Policy:
-    """The user's own numbers over the tenant's."""
+    """The user's own numbers, which override the tenant's."""
     found = {d.name: _days(d.body) for d in await catalog.documents(key.tenant, KIND, [EVERYBODY, key.digest])}
     merged = {**found.get(EVERYBODY, {}), **found.get(key.digest, {})}
     return Policy(days={kind: days for kind, days in merged.items() if days is not None})
@@ -105,7 +106,7 @@ async def policy(catalog: Catalog, key: UserKey) -> Policy:
 async def change(
     catalog: Catalog, tenant: str, name: str, days: Mapping[str, float | None], *, now: datetime
 ) -> Mapping[str, float | None]:
-    """Sets these kinds and keeps the others. For a single user None means: kept, whatever the tenant's number is."""
+    """Sets these kinds and leaves the others. For a single user, None means kept, whatever the tenant's number is."""
     checked(days)
     found = await catalog.documents(tenant, KIND, [name])
     merged = {**(_days(found[0].body) if found else {}), **days}
@@ -116,7 +117,7 @@ async def change(
 
 
 def overdue(records: Iterable[Record], limit: datetime) -> list[Record]:
-    """Those whose time is over."""
+    """The records past the limit."""
     return [r for r in records if r.at < limit and not (isinstance(r, Memory) and (r.pinned or r.standing))]
 
 

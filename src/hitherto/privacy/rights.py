@@ -1,4 +1,4 @@
-"""Privacy requests of one tenant: forget, forget again after a restore, keep only for a time, and say who did what.
+"""Privacy requests of one tenant: forget, forget again after a restore, apply retention, and show who did what.
 
 What is forgotten is noted in the ledger before anything is removed, so that no old backup brings it back; every request
 leaves an entry in the audit log, without content.
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from hitherto.privacy.keyring import Keyring
 
 EVENTS = 100
-"""How many entries of the audit log a call gives unless told otherwise."""
+"""How many entries of the audit log a call returns by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Privacy:
-    """The store with what a request has to reach besides it. `dropped` empties caches of a user whose memory changed."""
+    """The store, with everything else a request has to reach. `dropped` empties the caches of a user whose memory changed."""
 
     store: Store
     tenant: str
@@ -90,7 +90,7 @@ class Privacy:
         return scrubbed
 
     async def set_retention(self, key: UserKey | None, days: dict[str, float | None]) -> dict[str, float | None]:
-        """Days for each kind, for one user or, with no key, for the tenant."""
+        """Days for each kind, for one user or, without a key, for the tenant."""
         name = retention.EVERYBODY if key is None else key.digest
         kept = await retention.change(self.store.catalog, self.tenant, name, days, now=self.clock())
         whose = None if key is None else name
@@ -117,7 +117,7 @@ class Privacy:
     async def review(self, desk: editing.Desk, key: UserKey, waiting: Sequence[Record], *, approve: bool) -> Memory:
         """Uses a quarantined memory from now on, or archives it."""
         if not waiting:
-            raise NotFound("no memory with this id waits for a review")
+            raise NotFound("no memory with this id is waiting for review")
         changes: dict[str, Json] = (
             {"status": "ACTIVE", "reason": None} if approve else {"status": "ARCHIVED", "reason": "rejected"}
         )
@@ -131,7 +131,7 @@ class Privacy:
         return await self.journal.events(user=digest, limit=limit, before=before)
 
     async def _forget_user(self, key: UserKey) -> None:
-        """The key goes first: from that moment nothing of the user can be read, in any copy."""
+        """The key goes first: from then on nothing of the user can be read, in any copy."""
         if self.keyring is not None and self.keyring.destroy(key.digest):
             await self.journal.note("key", user=key.digest, at=self.clock(), what="destroyed")
         await profiles.unlink_all(self.store.catalog, key)
@@ -147,7 +147,7 @@ class Privacy:
             self.ledger.add(Forgotten(user=key.digest, at=receipt.at, hashes=receipt.hashes))
 
     async def _note_receipt(self, deed: forgetting.Deed, key: UserKey, receipt: Receipt) -> None:
-        """When a whole user went, the numbers say enough: a hash of each turn would be megabytes for some users."""
+        """If a whole user went, the numbers are enough: a hash of each turn would be megabytes for some users."""
         await self.journal.note(
             deed,
             user=key.digest,

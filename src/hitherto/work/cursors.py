@@ -1,8 +1,8 @@
-"""Moving a step forward: its effects and its cursor are one transaction, under the worker's fence.
+"""Moves a step forward: its effects and its cursor are one transaction, under the worker's fence.
 
-A step reads the log from its cursor, works (perhaps for seconds, with a model, holding no transaction), and hands back an
-`Effect`. `commit` writes it only if the cursor still stands where the step began and the lease is still this worker's:
-whatever happens, an effect is written once or not at all.
+A step reads the log from its cursor, works (perhaps for seconds, with a model, holding no transaction), and returns an
+`Effect`. `commit` writes it only if the cursor is still where the step began and the lease is still this worker's: whatever
+happens, an effect is written once or not at all.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ MAX_ATTEMPTS = 8
 FIRST_RETRY = timedelta(seconds=2)
 LAST_RETRY = timedelta(minutes=30)
 SUCCEEDED, FAILED, REASON = "succeeded_at", "failed_at", "reason"
-"""What cursors note of their attempts, beside what a step notes itself."""
+"""What cursors record about attempts, besides what a step records itself."""
 
 
 def _nothing(_: Answers) -> Change:
@@ -52,7 +52,7 @@ async def commit(store: UserStore, *, cursor: Cursor, effect: Effect, lease: Lea
 
 
 async def fail(store: UserStore, *, cursor: Cursor, error: Exception, now: datetime, lease: Lease) -> Cursor:
-    """Notes a failed attempt: due again after a growing pause, parked after the last one."""
+    """Records a failed attempt: due again after a growing pause, parked after the last one."""
     attempts = cursor.attempts + 1
     pause = min(FIRST_RETRY * 2 ** (attempts - 1), LAST_RETRY)
     failed = replace(
@@ -75,7 +75,7 @@ async def fail(store: UserStore, *, cursor: Cursor, error: Exception, now: datet
 
 
 async def retry(store: UserStore, *, step: str | None, now: datetime) -> int:
-    """Makes parked steps due again (all of them, or one); how many there were."""
+    """Makes parked steps due again, all of them or one; returns how many there were."""
     query = Cursors()
     count = 0
 

@@ -1,7 +1,8 @@
-"""Telling workers who has something to do, after the answer and in batches.
+"""Tells workers who has something to do, after the answer and in batches.
 
-Recording is acknowledged before anything is noted here: a hint that is lost costs a delay until the user's next turn or
-the slow sweep, never an effect. Many turns of many users in a moment are one write of the catalog."""
+Recording is acknowledged before anything is noted here: a lost hint costs a delay until the user's next turn or the slow
+sweep, never an effect. Many turns of many users within a moment become one write of the catalog.
+"""
 
 import asyncio
 import logging
@@ -17,7 +18,7 @@ PAUSE = 0.1
 
 
 class Hints:
-    """Hints of one process on their way to the catalog; when they are there, workers are woken."""
+    """One process's hints on their way to the catalog; workers are woken when they arrive."""
 
     def __init__(self, catalog: Catalog, coordination: Coordination, *, pause: float = PAUSE) -> None:
         self._catalog = catalog
@@ -27,7 +28,7 @@ class Hints:
         self._task: asyncio.Task[None] | None = None
 
     def note(self, key: UserKey, at: datetime) -> None:
-        """Something is due for this user at that time; returns at once."""
+        """Notes that something is due for this user at that time; returns at once."""
         self._waiting.setdefault(key, at)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._later())

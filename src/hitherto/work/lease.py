@@ -1,8 +1,8 @@
 """Who may run a user's work. A lease is one row in the user's own store, taken by compare-and-set under the user's lock.
 
-A worker that was paused beyond its lease cannot do harm: the next holder has a higher fence, and a step commits only if
-its own fence is still the newest. So a lease that ends later than any could that is taken now counts as expired: its holder's
-clock was ahead, or has gone back since, and the work would wait for as long.
+A worker that was paused beyond its lease cannot do harm: the next holder has a higher fence, and a step commits only if its
+own fence is still the newest. A lease that ends later than any taken now could counts as expired: its holder's clock was
+ahead, or has since gone back, and the work would wait that long.
 """
 
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ DURATION = timedelta(seconds=60)
 
 
 async def take(store: UserStore, *, holder: str, now: datetime, duration: timedelta = DURATION) -> Lease | None:
-    """A new lease, or None while another holder has one that has not expired."""
+    """A new lease, or None while another holder's has not expired."""
     query = CurrentLease()
     taken: Lease | None = None
 
@@ -32,7 +32,7 @@ async def take(store: UserStore, *, holder: str, now: datetime, duration: timede
 
 
 async def renew(store: UserStore, lease: Lease, *, now: datetime, duration: timedelta = DURATION) -> Lease:
-    """The same lease, longer; Fenced if someone else has taken over."""
+    """The same lease, extended; Fenced if someone else has taken over."""
     query = CurrentLease()
     renewed = Lease(holder=lease.holder, fence=lease.fence, expires=now + duration)
 
@@ -45,12 +45,12 @@ async def renew(store: UserStore, lease: Lease, *, now: datetime, duration: time
 
 
 async def prolong(store: UserStore, lease: Lease, *, now: datetime, duration: timedelta = DURATION) -> Lease:
-    """The same lease, renewed when less than half of it is left: a write for each short step would be most of its cost."""
+    """The same lease, renewed once less than half of it is left: a write for each short step would be most of its cost."""
     return lease if lease.expires - now > duration / 2 else await renew(store, lease, now=now, duration=duration)
 
 
 async def release(store: UserStore, lease: Lease, *, now: datetime) -> None:
-    """Ends the lease now; nothing if someone else has taken over already."""
+    """Ends the lease now; does nothing if someone else has taken over already."""
     query = CurrentLease()
 
     def decide(answers: Answers) -> Change:
@@ -69,5 +69,5 @@ def check(current: Lease | None, mine: Lease) -> None:
 
 
 def _is(current: Lease | None, mine: Lease) -> bool:
-    """By its holder as well: with somebody who was forgotten and is back, fences begin anew."""
+    """Compares the holder as well: for a user who was forgotten and is back, fences start anew."""
     return current is not None and (current.fence, current.holder) == (mine.fence, mine.holder)

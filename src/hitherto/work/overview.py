@@ -1,4 +1,5 @@
-"""What is seen of a user's work: by its steps, before they decide whether they are due, in a few short reads; and by people."""
+"""What is read about a user's work: by its steps, in a few short reads, before they decide whether they are due; and by
+people."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,9 +25,9 @@ from hitherto.work.cursors import FAILED, REASON, SUCCEEDED
 
 DAY = timedelta(days=1)
 LAST_RUN = "last_run_at"
-"""Where the cursor of a daily step notes when it ran."""
+"""Where the cursor of a daily step records when it ran."""
 LOOKED_AT = 200
-"""How many of the newest sessions are looked at; an older one that is still open is closed on a later visit."""
+"""How many of the newest sessions are examined; an older one that is still open is closed on a later visit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class Overview:
     tails: Mapping[str | None, StoredTurn]
     """The newest turn of each persona."""
     unfinished: Mapping[str | None, StoredTurn]
-    """Of each persona, the first turn whose day has not been summarised as a whole."""
+    """For each persona, the first turn whose day has not been summarised as a whole."""
 
     @property
     def messages(self) -> int:
@@ -55,7 +56,7 @@ class Overview:
         return _position(self.cursors, cursor)
 
     def next_daily_run(self, cursor: str) -> datetime:
-        """A day after the step's last run, the first time after the first turn: however often somebody writes, it comes."""
+        """A day after the step's last run, or after the first turn; however often somebody writes, it comes."""
         last = self.cursors[cursor].body.get(LAST_RUN) if cursor in self.cursors else None
         if last:
             return datetime.fromisoformat(str(last)) + DAY
@@ -102,15 +103,14 @@ def _position(cursors: Mapping[str, Cursor], name: str) -> int:
 
 
 def _active(session: Session, newest: tuple[StoredTurn, ...]) -> Session:
-    """The session that holds its persona's newest turn is as active as that; any other one has been left."""
+    """The session with its persona's newest turn is as active as that turn; any other one has been left."""
     if newest and newest[-1].session == session.id:
         return replace(session, last_activity=newest[-1].at, turn_count=newest[-1].position)
     return replace(session, last_activity=session.at)
 
 
 # --- how far the conversation with one persona has come, and the bookkeeping of the work on it ---------------------------
-#
-# Nothing of this is written for its own sake: the counts are the newest turn's own, the rest stands in the cursors.
+# None of this is written for its own sake: the counts are the newest turn's own, the rest is in the cursors.
 
 LONGEST_MESSAGE = 200
 NEWEST_TURNS = 50
@@ -182,8 +182,8 @@ def _moment(body: Mapping[str, Json], name: str) -> datetime | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """`head` is the log's newest entry; `holder` works on this user at the moment, if anybody does; `capped` says which cap on
-    a model's tokens is reached for today ("user", "tenant"), so that rules do the work."""
+    """`head` is the log's newest entry; `holder` is the worker now working on this user, if any; `capped` says which cap on
+    model tokens was reached today ("user", "tenant"), so that rules do the work."""
 
     head: int
     cursors: tuple[Cursor, ...]

@@ -1,7 +1,7 @@
 """The worker: finds users with due work, leases one at a time, runs what is due. It knows no kinds of work.
 
-A step says by itself when it is due, from an overview of the user's log, so there is no queue to keep in step with the data:
-recording a turn writes nothing here. A failing step is tried again later and parked in the end; it never stops the others.
+A step decides itself when it is due, from an overview of the user's log, so there is no queue to keep in step with the
+data: recording a turn writes nothing here. A failing step is retried later and finally parked; it never stops the others.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ from hitherto.work.overview import Overview, overview
 LOG = logging.getLogger("hitherto.work")
 
 TRY_AGAIN = timedelta(seconds=10)
-"""When a user is visited again whose store could not be used."""
+"""When to return to a user whose store could not be used."""
 
 SWEEP_AGAIN = 60.0
-"""Seconds after which a sweep that failed is tried again."""
+"""Seconds before a failed sweep is retried."""
 
 S = TypeVar("S")
 """What steps are given besides the user's store: models, indexers, recipes."""
@@ -79,9 +79,9 @@ class Worker(Generic[S]):
         coordination: Coordination | None = None,
         heartbeat: float = leases.DURATION.total_seconds() / 3,
     ) -> None:
-        """`services` is asked at every visit, so that it can know the tenant's newest personas. By `beside` workers wake
-        each other and keep out of each other's way; without it they find out from the store alone. `heartbeat` is how many
-        seconds a step may run before its lease is renewed."""
+        """`services` is asked at every visit, so that it can include the tenant's newest personas. Through `beside`,
+        workers wake each other and keep out of each other's way; without it they learn from the store alone. `heartbeat` is
+        how many seconds a step may run before its lease is renewed."""
         self._store = store
         self._steps = steps
         self._services = services
@@ -91,7 +91,7 @@ class Worker(Generic[S]):
         self._heartbeat = heartbeat
 
     async def settle(self, key: UserKey) -> Settled:
-        """Runs everything that is due for one user now, and notes when the next is."""
+        """Runs everything that is due for one user now, and notes when the next work is."""
         if not await self._coordination.claim(key, holder=self._name):
             return Settled(busy=True)
         try:
@@ -127,8 +127,8 @@ class Worker(Generic[S]):
         return Settled(done=done, failed=failed, next_due=next_due)
 
     async def _hint(self, key: UserKey, view: Overview, services: S) -> datetime | None:
-        """Notes when this user's next work is due. A turn that came meanwhile may have had its own hint replaced by this
-        one, so the log is looked at once more."""
+        """Notes when this user's next work is due. This may replace the hint of a turn that arrived in the meantime, so the
+        log is checked once more."""
         next_due = min((due for _, due, _ in self._pending(view, services)), default=None)
         await self._store.catalog.hint({key: next_due})
         head = Head()
@@ -137,18 +137,18 @@ class Worker(Generic[S]):
         return next_due
 
     async def visit_due(self, *, limit: int = 100) -> int:
-        """Settles users whose hint is due; how many of them were there to be settled."""
+        """Settles users whose hint is due; returns how many there were."""
         keys = await self._store.catalog.due(now=self._clock(), limit=limit)
         settled = [await self._visit(key) for key in keys]
         return sum(each is not None and not each.busy for each in settled)
 
     async def sweep(self) -> int:
-        """Settles every user: the slow way that finds work whose hint was lost. How many pieces were done."""
+        """Settles every user: the slow way that finds work whose hint was lost. Returns how many pieces were done."""
         settled = [await self._visit(key) for key in await self._store.catalog.users(readable=True)]
         return sum(each.done for each in settled if each is not None)
 
     async def _visit(self, key: UserKey) -> Settled | None:
-        """Settles one of many. A user whose store cannot be used keeps nobody else waiting: None, and again later."""
+        """Settles one of many. A user whose store cannot be used holds up nobody else: None, and again later."""
         try:
             return await self.settle(key)
         except StoreError as error:
@@ -157,7 +157,7 @@ class Worker(Generic[S]):
             return None
 
     async def run(self, *, stop: asyncio.Event, idle: float = 1.0, sweep_every: float = 3600.0) -> None:
-        """Works until `stop` is set: due users at once, everyone once in a while. A store that is away is waited for."""
+        """Works until `stop` is set: due users at once, all users once in a while. If the store is away, waits for it."""
         loop = asyncio.get_running_loop()
         next_sweep = loop.time()
         while not stop.is_set():
@@ -175,7 +175,7 @@ class Worker(Generic[S]):
             return None
 
     async def _pause(self, stop: asyncio.Event, *, idle: float) -> None:
-        """Until somebody rings or `stop` is set, and no longer than `idle`."""
+        """Waits until a wake-up or `stop`, for at most `idle` seconds."""
         waits: list[asyncio.Task[bool]] = [
             asyncio.create_task(wait) for wait in (stop.wait(), self._coordination.rung(within=idle))
         ]
@@ -194,7 +194,7 @@ class Worker(Generic[S]):
         return step, cursor
 
     def _pending(self, view: Overview, services: S) -> list[tuple[Step[S], datetime, Cursor]]:
-        """Every cursor with work, when it may run: a failed one not before its pause, a parked one not at all."""
+        """Every cursor with work, and when it may run: a failed one not before its pause ends, a parked one not at all."""
         pending: list[tuple[Step[S], datetime, Cursor]] = []
         for step in self._steps:
             for name, due in step.due(view, services).items():
@@ -220,8 +220,8 @@ class Worker(Generic[S]):
 
     @asynccontextmanager
     async def _alive(self, store: UserStore, lease: Lease) -> AsyncGenerator[None]:
-        """Renews the lease while a step waits for its model; otherwise two workers with a slow model would take the user
-        from each other for ever, and neither would finish."""
+        """Renews the lease while a step waits for its model; otherwise two workers with a slow model would keep taking the
+        user from each other, and neither would finish."""
 
         async def beat() -> None:
             while True:

@@ -1,4 +1,4 @@
-"""The HTTP service. `create_app` makes it over an open memory."""
+"""The HTTP service. `create_app` builds it over an open memory."""
 
 from hitherto.deliver.http.app import create_app
 

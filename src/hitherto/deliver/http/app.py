@@ -1,6 +1,7 @@
-"""The application: routes of every noun behind the layers that every request passes.
+"""The application: the routes of every noun, behind the layers that every request passes.
 
-A request meets, in this order: its id, log line and metrics; its address; the gate (key, rate); its body; its turn; the route.
+A request passes, in this order: its id, log line and metrics; its address; the gate (key, rate); its body; its turn; the
+route.
 """
 
 import asyncio
@@ -62,7 +63,7 @@ def create_app(
     clock: Clock = system_clock,
     lifespan: Lifespan | None = None,
 ) -> FastAPI:
-    """The service over an open memory. `routers` are added to the service's own and stand behind the same layers."""
+    """The service over an open memory. `routers` are added to the service's own, behind the same layers."""
     service = Service(engine=memory, settings=settings, keys=Keys(memory.catalog, clock=clock), clock=clock)
     app = FastAPI(
         title="Hitherto",
@@ -92,7 +93,7 @@ def create_app(
 
 
 def _routers(engine: type) -> tuple[APIRouter, ...]:
-    """Every route of the service itself; those that follow from a call's declaration are read off the engine."""
+    """Every route of the service itself; those derived from a call's declaration are read from the engine."""
     return (
         turns.router,
         contexts.router,
@@ -107,7 +108,7 @@ def _routers(engine: type) -> tuple[APIRouter, ...]:
 
 
 def _mcp(app: FastAPI) -> AbstractAsyncContextManager[None]:
-    """The MCP server at /mcp, where its package is installed in a version that we know."""
+    """The MCP server at /mcp, if its package is installed in a supported version."""
     try:
         from hitherto.deliver.http.mcp_mount import mount
     except ImportError as error:
@@ -142,7 +143,7 @@ def _reference(app: FastAPI) -> Callable[[], HTMLResponse]:
 
 
 def _life(lifespan: Lifespan | None) -> Lifespan:
-    """What runs beside the requests of a process that serves."""
+    """What runs beside the requests of a serving process."""
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None]:

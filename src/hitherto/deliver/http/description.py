@@ -1,5 +1,5 @@
-"""The OpenAPI description, made fit for generators of clients: operations are called as in the library, schemas have names
-that a programmer would choose, and any JSON value is just that instead of a type that refers to itself."""
+"""The OpenAPI description, adapted for client generators: operations are named as in the library, schemas have names that a
+programmer would choose, and any JSON value is just that instead of a type that refers to itself."""
 
 import html
 import re
@@ -16,13 +16,13 @@ _LONG = re.compile(r"\w+__(\w+)")
 
 
 def operation_id(route: APIRoute) -> str:
-    """`set_user` is `setUser`; the one behind a route that deletes or reads a single record says so in its function's name."""
+    """`set_user` becomes `setUser`; the function's name tells apart the route that deletes or reads a single record."""
     first, *rest = route.name.split("_")
     return first + "".join(word.title() for word in rest)
 
 
 def describe(app: FastAPI) -> None:
-    """Puts the finished description in the place of FastAPI's own."""
+    """Replaces FastAPI's own description with the finished one."""
     made: Callable[[], dict[str, Any]] = app.openapi
     finished: dict[str, Any] = {}
 
@@ -40,7 +40,7 @@ def describe(app: FastAPI) -> None:
 
 
 def _renamed(api: Mapping[str, Any]) -> dict[str, Any]:
-    """The description with its schemas under better names, wherever one refers to them."""
+    """The description with its schemas renamed, wherever they are referred to."""
     schemas: Mapping[str, Any] = api["components"]["schemas"]
     names = {name: _name(name) for name in schemas}
 
@@ -61,7 +61,7 @@ def _renamed(api: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_answers(api: Mapping[str, Any]) -> None:
-    """What only answers hold is there in every answer, whether or not the value is its default."""
+    """Marks the fields of answers as always present, whether or not the value is its default."""
     schemas: dict[str, Any] = api["components"]["schemas"]
     routes = [route for methods in api["paths"].values() for route in methods.values()]
     asked = _reached([route.get("requestBody") for route in routes], schemas)
@@ -71,7 +71,7 @@ def _require_answers(api: Mapping[str, Any]) -> None:
 
 
 def _reached(value: Any, schemas: Mapping[str, Any]) -> set[str]:
-    """The names of the schemas that a part of the description refers to, by however many steps."""
+    """The names of the schemas that a part of the description refers to, directly or indirectly."""
     found: set[str] = set()
     waiting = [value]
     while waiting:
@@ -102,8 +102,8 @@ def _name(name: str) -> str:
     return (long[1] if long else name).replace("-Input", "Given").replace("-Output", "")
 
 
-# The page at `/docs`: every route, from the OpenAPI description. No script and nothing from another host, so it works
-# where the service does.
+# The page at `/docs`: every route, from the OpenAPI description. It has no script and loads nothing from other hosts, so it
+# works wherever the service does.
 
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}

@@ -1,7 +1,7 @@
-"""Who is calling. Every path but the open ones needs a valid key, whether a route is there or not.
+"""Authentication. Every path but the open ones needs a valid key, whether or not the route exists.
 
-A key that was checked is believed for a moment, so that a busy client costs one look-up a second; that is also how long a
-key that was revoked in another process still works.
+A checked key is trusted for a moment, so that a busy client costs one look-up per second; a key revoked in another process
+keeps working for as long.
 """
 
 import time
@@ -22,7 +22,7 @@ from hitherto.deliver.http.telemetry import Metrics
 from hitherto.errors import AccessDenied, HithertoError, NotFound, NotPermitted, RateLimited
 
 ACTING_AS = b"x-hitherto-user"
-"""A gateway that holds a key for many users names the one it acts for; the request is then that user's alone."""
+"""A gateway that holds a key for many users names the one it acts for; the request is then limited to that user."""
 RUN_KEY = "run"
 MOST_KEPT = 100_000
 MOST_BELIEVED = 10_000
@@ -32,7 +32,7 @@ Now = Callable[[], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who sent a request, and what they may do. With a `user`, only that user's memory is there for them."""
+    """Who sent a request, and what they may do. With a `user`, only that user's memory exists for them."""
 
     key: str
     tenant: str
@@ -46,7 +46,7 @@ class Caller:
         return replace(self, user=user)
 
     def must(self, scope: Permission) -> None:
-        """The call needs this scope."""
+        """Requires this scope."""
         if scope not in self.scopes:
             raise NotPermitted(f"This key may not do that: it needs the scope {scope!r}.")
 
@@ -58,7 +58,7 @@ class Bucket:
 
 
 class Buckets:
-    """The buckets of one process. With several processes each gets its share of the rate, since requests spread over them."""
+    """The rate limits of one process. Several processes each get their share of the rate, because requests spread over them."""
 
     def __init__(self, *, rate: float, burst: int, share: int = 1, now: Now = time.monotonic) -> None:
         self._rate = rate
@@ -68,7 +68,7 @@ class Buckets:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
     def take(self, name: str, *, rate: float | None = None) -> None:
-        """Takes one token, or RateLimited with the time until there is one. A rate of 0 sets no limit."""
+        """Takes one token, or raises RateLimited with the time until there is one. A rate of 0 sets no limit."""
         per_second = (self._rate if rate is None else rate) / self._share
         if per_second <= 0:
             return
@@ -85,7 +85,7 @@ class Buckets:
 
 
 class Doorman:
-    """Knows callers by their tokens."""
+    """Identifies callers by their tokens."""
 
     def __init__(self, keys: Keys, *, run_key: str | None = None, seconds: float, now: Now = time.monotonic) -> None:
         self._keys = keys
@@ -95,13 +95,13 @@ class Doorman:
         self._believed: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
 
     async def caller(self, headers: Mapping[bytes, bytes], *, page: bool = False) -> Caller:
-        """Who sends these headers, or AccessDenied. A page's caller may hold the key in a cookie."""
+        """The sender of these headers, or AccessDenied. A page's caller may hold the key in a cookie."""
         caller = await self.known(token_of(headers) or (token_in_cookie(headers) if page else ""))
         acting = headers.get(ACTING_AS)
         return caller if acting is None else caller.acting_as(_named(acting))
 
     async def known(self, token: str) -> Caller:
-        """Whose key this is, or AccessDenied."""
+        """The owner of this key, or AccessDenied."""
         if not token:
             raise AccessDenied
         return self._remembered(token) or await self._looked_up(token)
@@ -126,7 +126,7 @@ class Doorman:
 
 
 class Gate:
-    """The layer that lets callers in: known, and not too often."""
+    """The layer that admits callers: known ones, and not too often."""
 
     def __init__(self, app: ASGIApp, *, doorman: Doorman, buckets: Buckets, metrics: Metrics) -> None:
         self._app = app
@@ -154,7 +154,8 @@ class Gate:
 
 
 def _headers(scope: Scope) -> Mapping[bytes, bytes]:
-    """The headers. One that says who is asking must be there once: which of two counts, nobody else on the way could know."""
+    """The headers. One that identifies the caller may occur only once, because proxies might disagree about which of two
+    counts."""
     for name in (ACTING_AS, b"authorization", b"x-api-key"):
         if sum(given == name for given, _ in scope["headers"]) > 1:
             raise BrokenRequest(f"The header {name.decode()} is there more than once.")
@@ -162,7 +163,7 @@ def _headers(scope: Scope) -> Mapping[bytes, bytes]:
 
 
 def _named(user: bytes) -> str:
-    """The user that a gateway names. Letters that are not percent-encoded UTF-8 would make two names one."""
+    """The user that a gateway names. Bytes that are not percent-encoded UTF-8 would make two names one."""
     try:
         return unquote(user.decode("ascii"), errors="strict")
     except UnicodeDecodeError:
@@ -179,7 +180,7 @@ def _caller(key: ApiKey) -> Caller:
 
 
 def token_in_cookie(headers: Mapping[bytes, bytes]) -> str:
-    """The key in a browser's cookie; empty when there is none."""
+    """The key in a browser's cookie; empty if there is none."""
     jar: SimpleCookie = SimpleCookie()
     try:
         jar.load(headers.get(b"cookie", b"").decode("latin-1"))
@@ -189,7 +190,7 @@ def token_in_cookie(headers: Mapping[bytes, bytes]) -> str:
 
 
 def _to_sign_in(scope: Scope) -> Response:
-    """Sends a browser to the sign-in page, and back from there; a request of a script on the page gets the same as a header."""
+    """Sends a browser to the sign-in page and back; a script's request gets the same as a header."""
     wanted = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
     where = paths.SIGN_IN if scope["method"] != "GET" else f"{paths.SIGN_IN}?next={quote(wanted, safe='')}"
     if any(name == b"hx-request" for name, _ in scope["headers"]):

@@ -1,14 +1,14 @@
-"""Back-pressure and bounds of bodies.
+"""Back-pressure, and limits on bodies.
 
-So many requests are worked on, a few more wait, and the rest are told at once to come back.
+A limited number of requests is worked on, a few more wait, and the rest are told at once to come back.
 
-A service that takes in everything answers everybody late. Here the newest of those who wait goes first: in a burst all
-get their turn within their patience, and under lasting overload those who are served are served soon, while those who
-have waited too long already are told so. First come, first served would give everybody the longest wait.
+A service that accepts everything answers everybody late. Here the newest of the waiting requests goes first: in a burst all
+get their turn within their patience, and under lasting overload those that are served are served soon, while those that
+have waited too long are told so. First come, first served would give everybody the longest wait.
 
-Under lasting overload a queue only adds its length to every answer: few wait then, and not for long. And where the
-processor is what is short, one request is worked on at a time, so that it has the processor to itself. One that takes long (an
-export, say) does not count for that: others run beside it.
+Under lasting overload a queue only adds its length to every answer, so few wait then, and not for long. If the processor is
+the bottleneck, one request is worked on at a time, so that it has the processor to itself. A long one (an export, say) does
+not count towards that: others run beside it.
 """
 
 import asyncio
@@ -27,34 +27,34 @@ from hitherto.errors import HithertoError, Overloaded, TooLarge, TooSlow
 from hitherto.settings import Settings
 
 HURRY = 0.1
-"""The share of its patience that a request has at least under lasting overload."""
+"""The share of its patience that a request keeps under lasting overload."""
 WEIGHT = 0.1
-"""Of the newest, in how long a turn usually takes."""
+"""The window of the newest turns over which their usual duration is measured."""
 PRESSED_WAITING = 2
 """How many wait under lasting overload."""
 STEPS_TO_READ = 3
-"""Steps of the event loop from a request that lies in its socket to its asking for a turn: read, begun, run."""
+"""Event-loop steps between a request arriving in its socket and asking for a turn: read, begun, run."""
 
 
 LASTS_BELOW = math.exp(-3)
-"""Overload lasts once there was room for one more request in less than this share of the time lately,"""
+"""Overload lasts once there was room for another request in less than this share of recent time,"""
 ENDS_ABOVE = 0.35
-"""and is over once there was in more than this."""
+"""and is over once there was room in more than this."""
 PROCESSOR_IS_SHORT = (0.7, 1.2)
-"""Seconds of processor time a second between which one processor is what limits the process. With less it waits for
-something else; with more it uses several."""
+"""Seconds of processor time per second from which one processor is what limits the process. Below, it waits for something
+else; above, it uses several."""
 
 Now = Callable[[], float]
 
 
 def concurrency(number: int, *, processor: float) -> int:
-    """How many of at most `number` requests are worth working on at once, by processor seconds a second."""
+    """How many of at most `number` requests are worth working on at once, given processor seconds per second."""
     least, most = PROCESSOR_IS_SHORT
     return 1 if least <= processor <= most else number
 
 
 class Overload:
-    """Lasts after so many seconds without room. Told at every change whether there is room from now on."""
+    """Detects overload that lasts for so many seconds. Notified of every change in whether there is room."""
 
     def __init__(self, seconds: float, *, now: Now = time.monotonic, processor: Now = time.process_time) -> None:
         self._lately = seconds / 3
@@ -68,7 +68,7 @@ class Overload:
         self.lasts = False
 
     def see(self) -> float:
-        """Takes in the time since the last look; the time it is."""
+        """Accounts for the time since the last look; returns the current time."""
         now = self._now()
         kept = math.exp((self._seen - now) / self._lately)
         self._ease = self._ease * kept + (1 - kept) * self._room
@@ -84,20 +84,20 @@ class Overload:
         return now
 
     def leave(self, *, room: bool) -> None:
-        """Whether there is room for one more until the next look."""
+        """Whether there is room for another request until the next look."""
         self.see()
         self._room = room
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """A turn that somebody has, and since when."""
+    """A turn in use, and since when."""
 
     since: float
 
 
 class Turns:
-    """A number of turns, handed to whoever came last among those who wait."""
+    """A number of turns, given to the most recent of the waiting requests."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Turns:
         self._waiting: dict[asyncio.Future[Held | None], None] = {}
 
     async def take(self) -> Held | None:
-        """A turn, if there is one now or soon enough; who has one gives it back."""
+        """Takes a turn, if one is available now or soon enough; the holder gives it back."""
         now = self._overload.see()
         if not self._handing_on and self._is_room(now):
             return self._begin(now)
@@ -139,8 +139,8 @@ class Turns:
             raise
 
     def give(self, turn: Held) -> None:
-        """Gives the turn back, for the newest of those who wait; where the processor is short, for the newest of those, too,
-        whose requests came while it was busy and have not been read yet."""
+        """Returns the turn, for the newest waiting request. If the processor is the bottleneck, that includes requests that
+        arrived while it was busy and have not been read yet."""
         self._running.remove(turn)
         took = min(self._overload.see() - turn.since, self._patience)
         self._usual += (took - self._usual) * WEIGHT
@@ -158,14 +158,14 @@ class Turns:
         now = self._overload.see()
         while self._waiting and self._is_room(now):
             newest, _ = self._waiting.popitem()
-            # One whose patience has just ended is cancelled already and has not left yet.
+            # A request whose patience has just ended is already cancelled but has not left yet.
             if not newest.done():
                 newest.set_result(self._begin(now))
         self._overload.leave(room=self._is_room(now))
 
     @property
     def patience(self) -> float:
-        """How long who comes now waits: under lasting overload no longer than the answer itself takes, or a moment."""
+        """How long a new request waits: under lasting overload, no longer than the answer itself takes, or a moment."""
         return max(self._patience * HURRY, self._usual) if self._overload.lasts else self._patience
 
     def _begin(self, now: float) -> Held:
@@ -184,7 +184,7 @@ class Turns:
         return concurrency(self._number, processor=self._overload.processor) if self._overload.lasts else self._number
 
     def _thin_out(self) -> None:
-        """Sends away who has waited longest, while there are too many: they would come last."""
+        """Sends away the longest-waiting requests while there are too many: they would come last."""
         most = min(self._most_waiting, PRESSED_WAITING) if self._overload.lasts else self._most_waiting
         while len(self._waiting) > most:
             oldest = next(iter(self._waiting))
@@ -193,20 +193,20 @@ class Turns:
                 oldest.set_result(None)
 
     def _begin_late(self) -> Held | None:
-        """The turn of somebody whose patience has ended, if there is room by now: who was running may take long."""
+        """Gives a turn to a request whose patience has ended, if there is room by now: the running one may take long."""
         now = self._overload.see()
         return self._begin(now) if self._is_room(now) else None
 
     def _left(self, mine: "asyncio.Future[Held | None]") -> Held | None:
-        """Nobody waits here any more; the turn, if it had been handed over in the same moment."""
+        """Removes a waiting request, and the turn if it was handed over at the same moment."""
         self._waiting.pop(mine, None)
         return mine.result() if mine.done() and not mine.cancelled() else None
 
 
 class Pressure:
-    """The layer that hands out turns. Requests that are passed on mostly wait for another server; how many of them run is
-    limited where they are passed on. Exports and imports may wait for their client: they have turns of their own, so that
-    a slow one holds up others of its kind at most."""
+    """The layer that hands out turns. Requests that are passed on mostly wait for another server; their number is limited
+    where they are passed on. Exports and imports may wait for their client, so they have turns of their own: a slow one
+    holds up others of its kind at most."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings, metrics: Metrics) -> None:
         self._app = app
@@ -235,13 +235,14 @@ def _turns(settings: Settings) -> Turns:
     return Turns(settings.concurrency, waiting=settings.waiting, patience=settings.patience_seconds)
 
 
-# --- bodies: bounded in size, in time and, over all requests, in memory; and answers that nobody reads end -----------------
+# --- bodies: bounded in size, in time and, over all requests, in memory; answers that nobody reads are ended
+# ---------------
 #
-# A body is read whole before the request takes its turn, so that a slow client holds up nobody but itself.
+# A body is read completely before the request takes its turn, so that a slow client holds up nobody but itself.
 
 
 class Bodies:
-    """The layer that receives."""
+    """The layer that receives bodies."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self._app = app
@@ -310,7 +311,7 @@ def _has_body(headers: Mapping[bytes, bytes]) -> bool:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Gives the body once, and then what the connection says."""
+    """Returns the body once, and then what the connection says."""
     given = False
 
     async def replaying() -> Message:

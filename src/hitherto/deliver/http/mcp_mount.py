@@ -1,6 +1,6 @@
 """MCP over HTTP, at `/mcp`, behind the same layers as every other path: the key says whose memory it is.
 
-Every request stands alone (no MCP session is kept), so any process of the service can answer any of them.
+Every request is independent (no MCP session is kept), so any process of the service can answer any of them.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -25,20 +25,21 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def mount(app: FastAPI) -> AbstractAsyncContextManager[None]:
-    """Adds the path; what comes back must run as long as the application does."""
+    """Adds the path; what it returns must run as long as the application does."""
     made = server(by_key)
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # Checked before, with our own names.
     made.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
     manager = made.session_manager
-    # No stream to listen on: without sessions nothing would ever come, and each would hold a turn for as long as it is open.
+    # There is no stream to listen on: without sessions nothing would ever arrive, and each stream would hold a turn while
+    # it is open.
     endpoint = Named(StreamableHTTPASGIApp(manager), settings=cast(Service, app.state.service).settings)
     app.router.routes.append(Route(PATH, endpoint=endpoint, methods=["POST"], include_in_schema=False))
     return manager.run()
 
 
 class Named:
-    """The layer that serves only those who asked for this service by a name of its own: a page in a browser can make a name of
-    its own mean this machine (DNS rebinding), and would then be served as if it came from here.
+    """The layer that serves only requests addressed to one of the service's own names. A page in a browser can make a name
+    of its own resolve to this machine (DNS rebinding), and would otherwise be served as if it came from here.
     """
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
@@ -54,7 +55,7 @@ class Named:
                 f"This service does not answer to the name {host!r}; HITHERTO_MCP_HOSTS lists its names."
             )
         if origin is not None and _name(origin) not in (self._names or {host}):
-            raise NotPermitted("A page of another site may not ask this service.")
+            raise NotPermitted("Pages of other sites may not call this service.")
         await self._app(scope, receive, send)
 
 

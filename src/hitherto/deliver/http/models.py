@@ -1,6 +1,7 @@
-"""What requests and answers look like. Answers are the library's own values; requests are checked here and say what is wrong.
+"""The shapes of requests and answers. Answers are the library's own values; requests are checked here, and errors say what
+is wrong.
 
-The models of records are made from the nouns themselves, so that a field is written down once.
+The models of records are derived from the nouns themselves, so that a field is declared once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +49,7 @@ MaybeMoment = Moment | None
 
 
 class Strict(BaseModel):
-    """A request: a field that is not known is an error, not a surprise."""
+    """A request; an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -87,7 +88,7 @@ class Revision(Strict):
 
 
 class ContextRequest(Strict):
-    """What `context` takes: either `message`, or `turn` for one that was recorded already."""
+    """What `context` takes: either `message`, or `turn` for one that is already recorded."""
 
     user: Name | None = Field(None, description="May be left out with a key that belongs to a user.")
     message: Text | None = None
@@ -141,7 +142,7 @@ Days = Annotated[float, Field(gt=0, lt=100_000)]
 
 
 class RetentionChange(Strict):
-    """Days for each kind; null keeps it, kinds left out stay as they are."""
+    """Days for each kind; null keeps it for good, kinds left out stay as they are."""
 
     turn: Days | None = None
     memory: Days | None = None
@@ -161,7 +162,7 @@ class NewPersona(Strict):
 
 
 class ProfileChange(Strict):
-    """What the application knows of the user; fields left out stay as they are."""
+    """What the application knows about the user; fields left out stay as they are."""
 
     zone: Name = "UTC"
     name: Name | None = None
@@ -171,7 +172,7 @@ class ProfileChange(Strict):
 
 
 class StateChange(Strict):
-    """Fields of the relationship's state; null removes one, those left out stay."""
+    """Fields of the relationship's state; null removes a field, fields left out stay."""
 
     fields: dict[Words, Value]
 
@@ -187,7 +188,7 @@ class BackupRequest(Strict):
 
 
 class Done(BaseModel):
-    """How many things a call was about."""
+    """How many things a call affected."""
 
     count: int
 
@@ -219,7 +220,7 @@ def _settable(noun: RecordKind) -> dict[str, tuple[Any, DataField[Any]]]:
 
 
 def _checked(hint: Any) -> Any:
-    """The field's type as requests have it: no NUL in texts, times with a zone."""
+    """The field's type in requests: no NUL in texts, times with a zone."""
     if hint is str:
         return Words
     if hint == str | None:
@@ -231,7 +232,7 @@ def _checked(hint: Any) -> Any:
 
 @cache
 def addition(noun: RecordKind) -> type[Strict]:
-    """What a request to add a record of this noun holds."""
+    """The fields of a request that adds a record of this noun."""
     made: dict[str, Any] = {}
     for name, (hint, field) in _settable(noun).items():
         if field.default_factory is not MISSING:
@@ -246,32 +247,32 @@ def addition(noun: RecordKind) -> type[Strict]:
 
 @cache
 def change(noun: RecordKind) -> type[Strict]:
-    """What a request to change one holds: any of its fields."""
+    """The fields of a request that changes one: any of its fields."""
     made: dict[str, Any] = {name: (hint | None, None) for name, (hint, _) in _settable(noun).items()}
     return create_model(f"{NOUNS[noun].__name__}Change", __base__=Strict, **made)
 
 
 def given(request: Strict) -> dict[str, Any]:
-    """The fields that a request names, and no default."""
+    """The fields that a request names, without defaults."""
     return {name: getattr(request, name) for name in request.model_fields_set}
 
 
 def free(fields: Mapping[str, Json], *taken: str) -> dict[str, Json]:
-    """Fields of the caller's own choosing, none of which may be called like an argument of the call they go to."""
+    """Fields with names of the caller's choosing, none of which may be an argument of the call they go to."""
     if clash := fields.keys() & {*taken, "self"}:
         raise InvalidInput(f"{min(clash)!r} cannot be the name of a field here")
     return dict(fields)
 
 
 def reply(value: object, kind: Any, *, status: int = 200) -> Response:
-    """A value of that type as the answer. Written by Pydantic at once, which is several times as fast as by way of
-    dictionaries."""
+    """A value of that type as the answer. Pydantic writes it directly, which is several times faster than converting it to
+    dictionaries first."""
     return Response(adapter(kind).dump_json(value), status_code=status, media_type="application/json")
 
 
-# `Idempotency-Key`: the id of what a request makes follows from the key, so that sending it again makes nothing new.
+# `Idempotency-Key`: the id of what a request creates is derived from the key, so that sending it again creates nothing new.
 #
-# That holds over processes and restarts without a table of past answers, which would keep content that was forgotten.
+# This holds across processes and restarts without a table of past answers, which would keep forgotten content.
 
 IdempotencyKey = Annotated[
     Annotated[str, StringConstraints(min_length=1, max_length=255)] | None,
@@ -280,11 +281,11 @@ IdempotencyKey = Annotated[
 
 
 def derived(key: str | None, *parts: str) -> str | None:
-    """The id that belongs to a key; None without one, so that a new id is made."""
+    """The id derived from a key; None without a key, so that a new id is made."""
     return None if key is None else derived_id("idempotency", key, *parts)
 
 
-# Lists in pieces. A cursor names the last thing that was given, so that what is added meanwhile moves nothing.
+# Paged lists. A cursor names the last element returned, so that later additions do not shift the pages.
 
 Limit = Annotated[int, Query(ge=1, le=MOST_LISTED, description="How many to give at most.")]
 Cursor = Annotated[str | None, Query(max_length=1_024, description="`next` of the piece before.")]
@@ -292,5 +293,5 @@ DEFAULT_LIMIT = 100
 
 
 def next_cursor(records: Sequence[Record], *, limit: int) -> str | None:
-    """The cursor behind these records; None when there are no more."""
+    """The cursor after these records; None if there are no more."""
     return pages.of_place(records[-1].at, records[-1].seq) if len(records) >= limit else None

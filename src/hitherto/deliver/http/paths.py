@@ -9,16 +9,17 @@ SIGN_IN = f"{ROOT}/sign-in"
 STATIC = f"{ROOT}/static/"
 LIVE = f"{ROOT}/live"
 COOKIE = "hitherto_key"
-"""Where a browser holds the key: no script can read it, no other site can send it, and only the pages get it, so the API
-cannot be called through somebody's browser."""
+"""The cookie that holds a browser's key: no script can read it, no other site can send it, and only the pages receive it,
+so the API cannot be called through somebody's browser."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How requests to a path are let in, queued and answered."""
+    """How requests to a path are admitted, queued and answered."""
 
     key: Literal["required", "cookie", "signature", "none"] = "required"
-    """`cookie`: a page, which a browser may open with its cookie. `signature`: a webhook that proves itself in its route."""
+    """`cookie`: a page, which a browser may open with its cookie. `signature`: a webhook that authenticates itself in its
+    route."""
     turn: Literal["queued", "stream", "none"] = "queued"
     """`none`: costs the store a moment at most, or is limited elsewhere. `stream`: lasts as long as its client takes."""
     body: Literal["whole", "stream"] = "whole"
@@ -28,7 +29,7 @@ class Policy:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is reached without a key of ours."""
+        """Whether it can be reached without a key of ours."""
         return self.key in ("none", "signature")
 
 
@@ -65,7 +66,7 @@ TABLE: tuple[tuple[str, Policy], ...] = (
     ("/v1/users/*/export", Policy(turn="stream")),
     ("**", Policy()),
 )
-"""`*` is one step of a path, `**` the rest of it. A telephone does not ring twice: who is called gets an answer at once."""
+"""`*` is one segment of a path, `**` the rest of it. A phone call does not wait: whoever calls gets an answer at once."""
 
 _EXACT = {pattern: policy for pattern, policy in TABLE if "*" not in pattern}
 _PATTERNS = tuple((pattern, policy) for pattern, policy in TABLE if "*" in pattern)

@@ -1,6 +1,7 @@
-"""Errors as answers: the one place that maps the error tree to status codes, and the one shape they are sent in.
+"""Errors as answers: the one place that maps the error tree to status codes, and the one shape in which they are sent.
 
-What is not found has one message, whatever it was: an answer must not tell "not yours" from "not there".
+Everything that is not found has the same message: an answer must not distinguish another user's data from data that does
+not exist.
 """
 
 import json
@@ -41,11 +42,11 @@ STATUS: Mapping[type[HithertoError], int] = {
     errors.Overloaded: 503,
     errors.ServiceError: 502,
 }
-"""A class that is not listed is answered like the nearest one above it in the tree."""
+"""A class that is not listed is answered like its nearest listed ancestor."""
 
 JSON = "application/json"
 AT_THE_TOP = 2
-"""Steps to a field of the body itself: `body` and its name."""
+"""The length of the location of a field of the body itself: `body` and its name."""
 OPENAI_TYPES: Mapping[int, str] = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
@@ -72,14 +73,14 @@ def message_of(error: HithertoError) -> str:
 
 
 def headers_of(error: HithertoError, *, status: int) -> dict[str, str]:
-    """What a client needs to do better next time."""
+    """What a client needs in order to do better next time."""
     headers: dict[str, str] = {}
     if isinstance(error, Busy) or status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = str(max(1, math.ceil(getattr(error, "retry_after", 1.0))))
     if status == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
     if status in (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.REQUEST_TIMEOUT):
-        # What is left of the body is not read, so the connection cannot be used again.
+        # The rest of the body is not read, so the connection cannot be reused.
         headers["Connection"] = "close"
     return headers
 
@@ -90,7 +91,7 @@ def body_of(kind: str, message: str, *, request_id: str) -> bytes:
 
 
 def openai_body(error: HithertoError, *, status: int) -> bytes:
-    """The error as OpenAI's clients expect it."""
+    """The error in the form that OpenAI's clients expect."""
     kind = OPENAI_TYPES.get(
         status, "invalid_request_error" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "server_error"
     )
@@ -115,7 +116,7 @@ def answer(error: HithertoError, scope: Scope) -> Response:
 
 
 async def send_error(error: HithertoError, scope: Scope, send: Send) -> None:
-    """The error as an answer of a layer that stands before the application."""
+    """The error as an answer from a layer in front of the application."""
     response = answer(error, scope)
     await send({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
     await send({"type": "http.response.body", "body": response.body})
@@ -142,10 +143,11 @@ def install(app: FastAPI) -> None:
 
 
 def first_of(error: RequestValidationError, request: Request) -> HithertoError:
-    """The first thing that is wrong with a request, in words; its value is not repeated."""
+    """The first thing that is wrong with a request, in words, without repeating its value."""
     shapes = _shapes(request)
     found = error.errors()
-    # With several shapes, that of which most was recognised; each place begins with the shape's name, which nobody sent.
+    # If several shapes are possible, the one of which most was recognised; each location begins with the shape's name,
+    # which nobody sent.
     first = max(found, key=lambda one: len(one["loc"])) if len(shapes) > 1 else found[0]
     if first["type"] == "json_invalid":
         return BrokenRequest()
@@ -166,12 +168,12 @@ def _shapes(request: Request) -> tuple[Any, ...]:
 
 
 def _fields(shapes: Iterable[Any]) -> tuple[str, ...]:
-    """What the fields of a body may be called, where it is one object."""
+    """The field names of a body that is a single object."""
     return tuple(name for shape in shapes for name in getattr(shape, "model_fields", ()))
 
 
 def _routing(error: HTTPException, scope: Scope) -> Response:
-    """What the framework itself refuses: no such route, no such method, a body it cannot parse."""
+    """What the framework itself refuses: an unknown route, a wrong method, a body it cannot parse."""
     if error.status_code == HTTPStatus.NOT_FOUND:
         return answer(NotFound() if policy(scope.get("path", "")).errors == "openai" else NoSuchPath(), scope)
     if error.status_code == HTTPStatus.BAD_REQUEST:

@@ -20,7 +20,7 @@ from hitherto.errors import HithertoError
 
 HEADER = b"x-request-id"
 GONE = 499
-"""What is logged for a client that left before it had its answer."""
+"""Logged for a client that left before it had its answer."""
 
 _GIVEN = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
@@ -30,7 +30,7 @@ class ClientGone(Exception):
 
 
 class Requests:
-    """Wraps the application. A request id that the client sends is taken over if it is short and plain."""
+    """Wraps the application. A request id sent by the client is used if it is short and plain."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, tracing: Tracing) -> None:
         self._app = app
@@ -81,12 +81,12 @@ class Requests:
 
 
 def route_of(scope: Scope) -> str:
-    """The route's pattern: a path itself may hold a user's name."""
+    """The route's pattern, because a path itself may contain a user's name."""
     return str(getattr(scope.get("route"), "path", "(none)"))
 
 
 def _method(scope: Scope) -> str:
-    """The method if it is one that the service knows, so that clients cannot invent labels."""
+    """The method if the service knows it, so that clients cannot invent labels."""
     method = str(scope["method"])
     return method if method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS") else "(other)"
 
@@ -97,7 +97,7 @@ LOG = logging.getLogger("hitherto.http")
 
 
 class JsonLines(logging.Formatter):
-    """One object a line. An error is its type and where it came from; its message may hold content and stays out."""
+    """One object per line. An error is logged as its type and origin; its message may hold content and is left out."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -114,7 +114,7 @@ class JsonLines(logging.Formatter):
 
 
 def places(error: BaseException) -> list[str]:
-    """Where an error passed through, innermost last, without any text of it."""
+    """Where an error passed through, innermost last, without any of its text."""
     return [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in traceback.extract_tb(error.__traceback__)]
 
 
@@ -127,18 +127,19 @@ def configure(level: str) -> None:
     root.setLevel(level.upper())
 
 
-# Addresses, read letter by letter: a name in a path is the one that was meant, whatever it holds.
+# Addresses are read literally: a name in a path means exactly that name, whatever it contains.
 #
-# The server decodes a path as a whole. An encoded slash would then end a name, so that the user `ana/turns` asks for
-# ana's turns; and whatever is not UTF-8 would become the same mark, so that two names become one.
+# The server decodes a path as a whole. An encoded slash would then end a name, so that a request for the user `ana/turns`
+# would ask for ana's turns; and everything that is not UTF-8 would become the same replacement character, so that two names
+# become one.
 
 _SLASH = b"%2f"
 _STATE = "slashes"
 
 
 class Addresses:
-    """The layer that reads addresses. In a path with an encoded slash, slashes and percent signs of names stay encoded until
-    its route is found."""
+    """The layer that reads addresses. In a path with an encoded slash, the slashes and percent signs of names stay encoded
+    until the route is found."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -164,7 +165,7 @@ def _read(scope: Scope) -> None:
 
 
 async def whole_names(request: Request) -> None:
-    """Decodes what the layer left encoded, now that the names in the path are apart."""
+    """Decodes what the layer left encoded, now that the names in the path have been separated."""
     if request.scope["state"].get(_STATE):
         names: dict[str, str] = request.scope["path_params"]
         for key, name in names.items():

@@ -1,6 +1,6 @@
-"""Running the service: what has to be true before it listens, and the processes that listen.
+"""Runs the service: the checks before it listens, and the processes that listen.
 
-A process that serves is made from its settings alone, which reach it by its environment; so one or many start alike.
+A serving process is configured by its settings alone, which reach it through its environment; so one or many start alike.
 """
 
 import asyncio
@@ -38,14 +38,14 @@ from hitherto.settings import Settings
 FACTORY = "hitherto.deliver.http.server:application"
 KEEP_ALIVE_SECONDS = 10
 START_SECONDS = 60
-"""How long one of several processes may be silent. While it imports what it needs it does not answer its supervisor, and on
-a busy machine that takes longer than the server's usual 5 s, after which it would be killed and started again, for ever."""
+"""How long one of several processes may be silent. While importing, it does not answer its supervisor, and on a busy
+machine that takes longer than the server's usual 5 s, after which it would be killed and restarted, forever."""
 CONNECTIONS = 1_000
-"""Connections that one process holds open; more are answered 503 by the server itself."""
+"""Connections that one process holds open; the server itself answers more with 503."""
 
 
 def application() -> FastAPI:
-    """The service of this process's environment."""
+    """The service described by this process's environment."""
     heap.lean()
     if (supervisor := multiprocessing.parent_process()) is not None:
         threading.Thread(target=_end_with, args=(supervisor,), name="hitherto-supervised", daemon=True).start()
@@ -70,8 +70,8 @@ def application() -> FastAPI:
 
 
 def _end_with(supervisor: BaseProcess) -> None:
-    """Stops this process as soon as the one that started it is gone: killed, that one could not stop anybody, and whoever is
-    left behind would keep the port from the next service."""
+    """Stops this process as soon as its parent is gone: a killed parent cannot stop its children, and a surviving child
+    would keep the port from the next service."""
     supervisor.join()
     os.kill(os.getpid(), signal.SIGTERM)
 
@@ -87,7 +87,7 @@ def serve(settings: Settings, *, browse: bool = False) -> None:
     os.environ.update(settings.environment())
     with contextlib.ExitStack() as stack:
         if settings.workers > 1:
-            # One process alone needs no folder, and dies of its signal: nothing would remove it.
+            # A single process needs no folder, and would not remove one when a signal ends it.
             os.environ[FOLDER_VARIABLE] = stack.enter_context(tempfile.TemporaryDirectory(prefix="hitherto-metrics-"))
         uvicorn.run(
             FACTORY,
@@ -108,14 +108,14 @@ def serve(settings: Settings, *, browse: bool = False) -> None:
 
 
 async def admit(settings: Settings) -> tuple[Settings, str | None]:
-    """The settings to serve with, and the key of this run if there is no other: on loopback one is made for the run,
-    elsewhere a service without keys does not start."""
+    """The settings to serve with, and this run's key if there is no other: on loopback one is made for the run, elsewhere a
+    service without keys does not start."""
     async with Hitherto(settings.data, **settings.library()) as memory:
         if await Keys(memory.catalog, clock=system_clock).any_valid():
             return settings, None
     if not is_loopback(settings.host):
         raise InvalidInput(
-            f"listening on {settings.host!r} needs a key, and there is none; make one with `hitherto keys create`"
+            f"listening on {settings.host!r} needs a key, but none exists; create one with `hitherto keys create`"
         )
     token = new_token()
     return settings.model_copy(update={"run_key": SecretStr(digest_of(token))}), token
@@ -132,13 +132,13 @@ def announce(settings: Settings, token: str) -> None:
 
 
 def address(settings: Settings, token: str | None) -> str:
-    """The inspector's address. What stands behind the # stays in the browser: no server sees the key in it."""
+    """The inspector's address. The part after # stays in the browser: no server sees the key in it."""
     base = f"http://{settings.host}:{settings.port}/"
     return base if token is None else f"{base}#key={token}"
 
 
 def _browse(settings: Settings, token: str | None) -> None:
-    """Opens the inspector once the service listens; where there is no browser, its address was printed."""
+    """Opens the inspector once the service listens; without a browser, its address was printed."""
     for _ in range(100):
         with contextlib.suppress(OSError), socket.create_connection((settings.host, settings.port), timeout=1):
             webbrowser.open(address(settings, token))
@@ -155,8 +155,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-# Connections that come to nothing are closed. The server waits for a request's head for ever; somebody who opens
-# connections and says little on each would hold them all.
+# Closes connections that come to nothing. The server waits forever for a request's head; somebody who opens connections and
+# says little on each could hold them all.
 
 HEAD_SECONDS = 5.0
 """How long the head of a request may take to arrive, from the connection's start or from its first byte."""

@@ -47,13 +47,13 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """The adapters of one service. `line` is always there: which platforms may ring is checked by their secrets."""
+    """The adapters of one service. `line` always exists: which platforms may call is decided by their secrets."""
 
     telegram: telegram.Telegram | None
     line: VoiceLine
     line_tenant: str
     has_voice: bool = True
-    """Whether any platform may ring at all."""
+    """Whether any platform may call at all."""
 
     @staticmethod
     def of(request: Request) -> "Channels":
@@ -62,17 +62,17 @@ class Channels:
         return channels
 
     def touched(self, *, tenant: str, user: str) -> None:
-        """Something was recorded of this user."""
+        """Something of this user was recorded."""
         if tenant == self.line_tenant:
             self.line.touched(user)
 
     def linked(self, *, tenant: str, external_id: str) -> None:
-        """An id of a channel means a user from now on."""
+        """A channel's id now refers to a user."""
         if tenant == self.line_tenant:
             self.line.linked(external_id)
 
     def forgot(self, *, tenant: str, user: str) -> None:
-        """Something was forgotten of this user."""
+        """Something of this user was forgotten."""
         if tenant == self.line_tenant:
             self.line.drop(user)
 
@@ -105,8 +105,8 @@ def _telegram(service: Service, settings: Settings) -> telegram.Telegram | None:
 
 # --- whose memory a request is about ----------------------------------------------------------------------------------
 #
-# The user comes from the key, or for a key of the whole application from the request; what is not the caller's is
-# answered as if it did not exist.
+# The user comes from the key or, for a key of the whole application, from the request; other users' data is answered as if
+# it did not exist.
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Tenancy:
-    """A tenant's memory, for calls that are about no single user."""
+    """A tenant's memory, for calls that are not about a single user."""
 
     memory: "Hitherto"
     tenant: str
@@ -162,7 +162,7 @@ def _in_path(scope: Scope, *, known: bool) -> Callable[[Request, str], Awaitable
 
 
 async def _forgettable(request: Request, user: PathUser) -> Subject:
-    """A user of whom anything is kept: also the question of somebody who said nothing yet, or a link alone."""
+    """A user of whom anything is kept, if only a link or a question from before they said anything."""
     found = subject_of(request, user=user, scope="forget")
     memory = found.memory
     if (
@@ -186,7 +186,7 @@ def _tenant_wide(scope: Scope) -> Callable[[Request], Tenancy]:
 
 
 def of_existing_user(scope: Scope) -> Any:
-    """A user something was written about; anybody else is not found."""
+    """A user about whom something was written; any other is not found."""
     return Annotated[Subject, Depends(_in_path(scope, known=True))]
 
 
@@ -196,12 +196,12 @@ def of_user(scope: Scope) -> Any:
 
 
 def of_tenant(scope: Scope) -> Any:
-    """The tenant as a whole; a key that belongs to one user may not ask."""
+    """The tenant as a whole; a key that belongs to one user is refused."""
     return Annotated[Tenancy, Depends(_tenant_wide(scope))]
 
 
 Reading = Annotated[Subject, Depends(_in_path("read", known=True))]
-"""A user of whom something was written; anybody else is not found."""
+"""A user about whom something was written; any other is not found."""
 Asking = Annotated[Subject, Depends(_in_path("read", known=False))]
 Writing = Annotated[Subject, Depends(_in_path("write", known=False))]
 Changing = Annotated[Subject, Depends(_in_path("write", known=True))]

@@ -81,8 +81,8 @@ class Metrics:
 
 # --- spans for OpenTelemetry --------------------------------------------------------------------------------------------
 #
-# If it is installed and configured: one a request, named as the GenAI conventions name the
-# operations on a memory. They carry ids and codes, never content.
+# If it is installed and configured: one span per request, named after the GenAI conventions for operations on a memory.
+# Spans carry ids and codes, never content.
 
 LOG = logging.getLogger("hitherto.http")
 
@@ -112,14 +112,14 @@ _BY_METHOD: Mapping[str, Operation] = {
 
 
 def operation_of(method: str, route: str) -> Operation | None:
-    """What a request does to a memory; None for one that touches no user's."""
+    """What a request does to a memory; None if it touches no user's memory."""
     if (method, route) in _OPERATIONS:
         return _OPERATIONS[method, route]
     return _BY_METHOD.get(method) if route.startswith("/v1/users/{user}") else None
 
 
 class RequestSpan(Protocol):
-    """What is told to a span when its request is done."""
+    """What a span is told when its request is done."""
 
     def finish(self, scope: Scope, *, status: int) -> None: ...
 
@@ -138,7 +138,7 @@ class _Nothing:
 
 
 class NoTracing:
-    """Where OpenTelemetry is not installed."""
+    """Used if OpenTelemetry is not installed."""
 
     @contextmanager
     def span(self, scope: Scope) -> Generator[RequestSpan]:
@@ -186,7 +186,7 @@ class _Recorded:
 
 
 def tracing() -> Tracing:
-    """OpenTelemetry where it is installed."""
+    """OpenTelemetry if it is installed."""
     try:
         return OpenTelemetry()
     except ImportError:
@@ -195,8 +195,8 @@ def tracing() -> Tracing:
 
 def configure(environ: Mapping[str, str]) -> Callable[[], None]:
     """Sends the process's spans where OpenTelemetry's own variables say (`OTEL_TRACES_EXPORTER` and those of the exporter),
-    unless there are none. Sampling, resource and service name are read by the SDK itself. What comes back sends what is left,
-    when the service stops: a process that ends by a signal does nothing more by itself.
+    if they are set. The SDK reads sampling, resource and service name itself. The function returned flushes what is left
+    when the service stops: a process that a signal ends does nothing more by itself.
     """
     wanted = [name.strip() for name in environ.get("OTEL_TRACES_EXPORTER", "").split(",")]
     names = [name for name in wanted if name not in ("", "none")]
@@ -227,4 +227,4 @@ def configure(environ: Mapping[str, str]) -> Callable[[], None]:
 
 
 def _nothing() -> None:
-    """Nothing is left to be sent."""
+    """Nothing is left to send."""

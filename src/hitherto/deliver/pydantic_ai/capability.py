@@ -37,12 +37,12 @@ from hitherto.types import Context, Turn
 LOG = logging.getLogger("hitherto.pydantic_ai")
 
 NO_WORDS = "(no words)"
-"""What the memory is asked with when a prompt holds no text."""
+"""The memory's query if a prompt contains no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The prompt of this run as a turn, and whether it is stored already."""
+    """The prompt of this run as a turn, and whether it is already stored."""
 
     turn: Turn
     stored: bool
@@ -52,8 +52,8 @@ class _Asked:
 class Memory(AbstractCapability[AgentDepsT]):
     """Continuity for an agent: history and assembled instructions in, new messages out.
 
-    `user`, `persona`, `lane` and `inputs` are values, or functions of the run's context (`lambda ctx: ctx.deps.user`).
-    A run that is given a `message_history` or `conversation` of its own keeps it and only gets the instructions.
+    `user`, `persona`, `lane` and `inputs` are values, or functions of the run's context (`lambda ctx: ctx.deps.user`). A
+    run with a `message_history` or `conversation` of its own keeps it and only gets the instructions.
     """
 
     engine: Hitherto
@@ -65,17 +65,17 @@ class Memory(AbstractCapability[AgentDepsT]):
     recipe: str | Recipe | None = None
     tokenizer: str | None = None
     answer: Callable[[Any], str] | None = None
-    """Puts structured output into the words that are recorded; without it, its JSON is."""
+    """Turns structured output into the words that are recorded; by default, its JSON is."""
     keep: Keep | None = None
-    """Puts the bytes of attachments somewhere; without it, only their hash is recorded."""
+    """Stores the bytes of attachments somewhere; by default, only their hash is recorded."""
     tools: bool = False
     """Whether the model may search the memory and close open threads itself."""
     breakpoints: bool = True
-    """Whether the end of a window that lasts (recipe `companion-cached`) is marked for providers with prompt caches."""
+    """Whether the end of a stable window (recipe `companion-cached`) is marked for providers with prompt caches."""
     id: str | None = "hitherto_memory"
 
     context: Context | None = field(default=None, init=False, repr=False)
-    """What this run was given; on the instance of a run only (`for_run`)."""
+    """What this run was given; only on the instance of a run (`for_run`)."""
     _asked: _Asked | None = field(default=None, init=False, repr=False)
     _given: bool = field(default=False, init=False, repr=False)
     _live: list[ModelMessage] | None = field(default=None, init=False, repr=False)
@@ -87,7 +87,7 @@ class Memory(AbstractCapability[AgentDepsT]):
         return None  # It holds an open engine.
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> "Memory[AgentDepsT]":
-        """An instance of its own for every run, so that concurrent runs share nothing."""
+        """An instance for each run, so that concurrent runs share nothing."""
         fresh = replace(self)
         fresh._run = uuid4().hex
         return fresh
@@ -147,7 +147,7 @@ class Memory(AbstractCapability[AgentDepsT]):
     # --- after -----------------------------------------------------------------------------------------------------
 
     async def before_node_run(self, ctx: RunContext[AgentDepsT], *, node: Any) -> Any:
-        """The only place that sees the run's own list of messages when the run fails later."""
+        """The only place that sees the run's own list of messages if the run fails later."""
         self._live = ctx.messages
         return node
 
@@ -176,7 +176,7 @@ class Memory(AbstractCapability[AgentDepsT]):
             await self._stored(turns)
 
     async def _stored(self, turns: Sequence[Turn]) -> bool:
-        """Records, or says why not: a conversation does not fail because its memory does."""
+        """Records, or logs why not: a conversation does not fail because its memory does."""
         try:
             await self.engine.record(turns)
         except HithertoError as error:
@@ -241,7 +241,7 @@ def _value(
 
 
 def _last_prompt(messages: Sequence[ModelMessage]) -> str | Sequence[Any] | None:
-    """What a run without a prompt goes on with."""
+    """What a run without a prompt continues from."""
     for message in reversed(messages):
         if isinstance(message, ModelRequest):
             for part in reversed(message.parts):
@@ -259,7 +259,7 @@ def _same_thread(known: str, named: str) -> bool:
 
 
 async def _through_cancellation(work: Any) -> None:
-    """Finishes the work even if the run around it is being cancelled, however often; the cancellation then goes on."""
+    """Finishes the work even if the surrounding run is cancelled, however often; the cancellation then proceeds."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():

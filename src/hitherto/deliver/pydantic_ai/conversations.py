@@ -1,9 +1,9 @@
 """`Conversations`: PydanticAI's conversation store on one user's memory.
 
-An entry keeps its message exactly as PydanticAI wrote it, but for the instructions: those were assembled for one request
-and are made anew for the next. Each message is read back by itself, so one of a kind that the installed version does not
-know costs that message and not the conversation. Unless told otherwise, what is saved is recorded as turns as well; an
-agent that has the `Memory` capability records them already.
+An entry keeps its message exactly as PydanticAI wrote it, except for the instructions: those were assembled for one request
+and are assembled anew for the next. Each message is read back separately, so one of a kind that the installed version does
+not know costs that message and not the conversation. By default, what is saved is recorded as turns as well; an agent that
+has the `Memory` capability records them already.
 """
 
 import logging
@@ -187,7 +187,7 @@ def _entry_id(entry_id: str) -> str:
 
 
 def _places(entry_id: str) -> tuple[str, str]:
-    """Where an entry is kept, or what was left of one that was forgotten."""
+    """Where an entry is kept, or what was left of a forgotten one."""
     return _entry_id(entry_id), keys.gap(_entry_id(entry_id))
 
 
@@ -216,7 +216,7 @@ def _turn_ids(entry: ConversationEntry) -> tuple[str, ...]:
 
 
 def _readable(kept: Progress) -> bool:
-    """Whether it has a message that can be read; one that was forgotten has none."""
+    """Whether it has a readable message; a forgotten one has none."""
     if kept.fields["message"] is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""PydanticAI's messages: a context's chat messages become them, and those of a run become turns.
+"""PydanticAI's messages: converts a context's chat messages into them, and those of a run into turns.
 
 What is made from a context is only ever sent: it carries no run id, is not part of a run's own messages, and is never
 written back.
@@ -37,10 +37,10 @@ from hitherto.types import Context, Json, Media, Part, Role, Thinking, ToolCall,
 
 
 def before_the_message(context: Context, *, breakpoints: bool = False) -> list[ModelMessage]:
-    """The turns of the window and whatever else the context puts between them and the message.
+    """The turns of the window and everything else that the context puts between them and the message.
 
-    With `breakpoints`, and if the context's beginning lasts, the last of the user's turns in the window ends in a cache
-    point, for providers that take one.
+    With `breakpoints`, and if the context's beginning is stable, the last of the user's turns in the window ends in a cache
+    point, for providers that accept one.
     """
     window = loaded(context.history)
     if breakpoints and context.breakpoints:
@@ -49,7 +49,7 @@ def before_the_message(context: Context, *, breakpoints: bool = False) -> list[M
 
 
 def loaded(chat: Sequence[Mapping[str, Json]]) -> list[ModelMessage]:
-    """Messages in OpenAI's chat shape as PydanticAI's; answers of tools that follow each other are one request."""
+    """Messages in OpenAI's chat shape as PydanticAI's; consecutive tool answers are one request."""
     messages: list[ModelMessage] = []
     names: dict[str, str] = {}
     for entry in chat:
@@ -76,7 +76,7 @@ def loaded(chat: Sequence[Mapping[str, Json]]) -> list[ModelMessage]:
 
 
 def system_first(messages: Sequence[ModelMessage], loaded: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """The run's messages after the loaded ones, but for the agent's own system prompt, which stays in front of all."""
+    """The run's messages after the loaded ones, except the agent's own system prompt, which stays in front."""
     front: list[ModelRequestPart] = []
     rest = list(messages)
     if rest and isinstance(first := rest[0], ModelRequest):
@@ -102,7 +102,7 @@ def _calls(entry: Mapping[str, Json]) -> list[ToolCallPart]:
 
 
 def _mark_end(window: Sequence[ModelMessage]) -> None:
-    """A cache point can only stand in the user's words, so it stands in the newest of them."""
+    """A cache point can only stand in the user's words, so it goes into the newest of them."""
     for message in reversed(window):
         if isinstance(message, ModelRequest) and isinstance(part := message.parts[-1], UserPromptPart):
             message.parts = [UserPromptPart([str(part.content), CachePoint()])]
@@ -110,18 +110,17 @@ def _mark_end(window: Sequence[ModelMessage]) -> None:
 
 
 # --- from the messages of a run to turns ---------------------------------------------------------------------------------
-#
-# Kept is what was said, which tools were called with what answer, and the reasoning; not kept are system prompts and
-# instructions, since they are the application's or were assembled from memory in the first place. An answer that the
+# Recorded are what was said, which tools were called with what answer, and the reasoning; not recorded are system prompts
+# and instructions, because they are the application's or were assembled from memory in the first place. An answer that the
 # run rejected (output that failed validation) was never said, so it is kept as reasoning.
 
 Keep = Callable[[BinaryContent], str]
-"""Puts the bytes of an image, sound or document somewhere and returns where."""
+"""Stores the bytes of an image, sound or document somewhere and returns the address."""
 
 
 @dataclass(frozen=True, slots=True)
 class SaidPart:
-    """What will be a turn: who spoke, the words, and what came with them."""
+    """A future turn: who spoke, the words, and what came with them."""
 
     role: Role
     text: str
@@ -133,7 +132,7 @@ class SaidPart:
 
 
 def prompted(prompt: str | Sequence[UserContent], *, keep: Keep | None = None) -> SaidPart:
-    """The user's prompt: its text, and a reference for everything that is no text."""
+    """The user's prompt: its text, and a reference for everything that is not text."""
     if isinstance(prompt, str):
         return SaidPart("user", storable(prompt))
     texts: list[str] = []
@@ -157,10 +156,10 @@ def recorded_parts(
     answer: str | None = None,
     keep: Keep | None = None,
 ) -> list[SaidPart]:
-    """The turns of a run's messages, in order, the first prompt included.
+    """The turns of a run's messages, in order, including the first prompt.
 
-    `outputs` are the names of the tools by which the model hands over structured output: the accepted one is the
-    answer, in the words of `answer` if given and otherwise as its JSON.
+    `outputs` are the names of the tools through which the model returns structured output: the accepted one is the answer,
+    in the words of `answer` if given and otherwise as its JSON.
     """
     accepted = {
         part.tool_call_id
@@ -225,7 +224,7 @@ def _answered(
 
 
 def _args(part: ToolCallPart | NativeToolCallPart) -> str:
-    """The arguments as the model wrote them; what is no JSON is wrapped, since providers want JSON."""
+    """The arguments as the model wrote them; anything but JSON is wrapped, because providers want JSON."""
     if isinstance(part.args, str) and part.args:
         try:
             json.loads(part.args)

@@ -1,1 +1,1 @@
-"""What reads conversations: a model, and rules where there is none."""
+"""What reads conversations: a model, or rules if there is none."""

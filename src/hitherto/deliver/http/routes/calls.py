@@ -1,6 +1,6 @@
-"""Which routes reach which call of the library, and the routes that follow from a call's declaration alone.
+"""Which routes reach which call of the library, and the routes derived from a call's declaration alone.
 
-Tests hold library, service, command line and client to this table.
+Tests check library, service, command line and client against this table.
 """
 
 import inspect
@@ -55,11 +55,11 @@ WITHOUT_CALL: Mapping[Route, str] = {
     ("POST", "/v1/voice/vapi"): "a channel",
     ("POST", "/v1/voice/retell"): "a channel",
 }
-"""Routes that are no call of the library, and what they are."""
+"""Routes that are not calls of the library, and what they are for."""
 
 
 def router(engine: type) -> APIRouter:
-    """The routes of every call of the engine whose declaration says which permission they need."""
+    """The routes of every engine call whose declaration names a permission."""
     made = APIRouter()
     for call in calls_of(engine).values():
         for route in call.routes:
@@ -82,7 +82,7 @@ def _add(router: APIRouter, call: Declaration, route: Declared) -> None:
 
 
 def _endpoint(call: Declaration, route: Declared, kind: Any) -> Callable[..., Awaitable[Response]]:
-    """A function whose signature is the call's, as FastAPI reads it."""
+    """A function with the call's signature, as FastAPI reads it."""
     takes = _taken(call, route)
     by_query = route.query or route.method == "GET"
 
@@ -112,7 +112,7 @@ def _endpoint(call: Declaration, route: Declared, kind: Any) -> Callable[..., Aw
 
 
 def _taken(call: Declaration, route: Declared) -> dict[str, tuple[Any, Any]]:
-    """The arguments that are not in the path, with the types that requests have."""
+    """The arguments that are not in the path, with their types in requests."""
     hints = get_type_hints(call.method)
     in_path = {route.id if name == "id" else name for name in route.placeholders} | {"user"}
     return {

@@ -1,4 +1,4 @@
-"""How the service is: alive, ready, counted. What is open says nothing of anybody."""
+"""The state of the service: alive, ready, metrics. The open routes reveal nothing about anybody."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ DEADLINE_SECONDS = 2.0
 
 
 class Condition(BaseModel):
-    """`degraded` means that everything is answered, with less than there should be; `problems` says what is missing."""
+    """`degraded` means that everything is answered, but with less than there should be; `problems` says what is missing."""
 
     status: str
     version: str
@@ -31,7 +31,7 @@ class Condition(BaseModel):
 
 @dataclass(slots=True)
 class Pulse:
-    """The store's health, looked up once in a while: these routes are open, so they must cost nothing."""
+    """The store's health, checked once in a while: these routes are open, so they must cost nothing."""
 
     _health: Health | None = None
     _problem: str = ""

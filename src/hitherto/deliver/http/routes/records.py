@@ -1,4 +1,4 @@
-"""What is remembered, by hand: the same routes for every noun, made from one table."""
+"""Remembered records, by hand: the same routes for every noun, built from one table."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ Persona = Annotated[Name | None, Query(description="Only this persona's.")]
 
 @dataclass(frozen=True, slots=True)
 class RecordPath:
-    """One kind of record and the path it is under."""
+    """One kind of record and its path."""
 
     path: str
     cls: type[Record]
@@ -93,7 +93,7 @@ def _page(found: list[Any], cls: type[Record], *, limit: int, more: bool = True)
 
 
 def _listings() -> APIRouter:
-    """The lists; each takes the filters that the library's own call takes."""
+    """The lists; each takes the filters of the library's own call."""
     router = APIRouter(prefix="/v1/users/{user}")
 
     @router.get("/memories", response_model=Page[Memory], tags=["memories"])
