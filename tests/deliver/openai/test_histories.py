@@ -242,3 +242,107 @@ async def test_every_path_answers_in_openais_shape(endpoint: Endpoint) -> None:
             refusal = await plain.request(method, path)
             assert refusal.status_code in (404, 405), path
             assert refusal.json()["error"].keys() == {"message", "type", "param", "code"}, path
+
+
+async def test_results_of_tools_are_the_same_in_any_order(endpoint: Endpoint) -> None:
+    endpoint.upstream.answers = [TWO, "done", "bye"]
+    client = await endpoint.client()
+    messages: list[Any] = [{"role": "user", "content": "weather?"}]
+    first = await ask(client, messages)
+    messages.append(first.choices[0].message.model_dump(exclude_none=True))
+    results = [{"role": "tool", "tool_call_id": link, "content": f"it is {link}"} for link in "ba"]
+    await ask(client, [*messages, *results])
+    messages += [*reversed(results), {"role": "assistant", "content": "done"}, {"role": "user", "content": "thanks"}]
+    await ask(client, messages)
+    turns = await endpoint.turns()
+    assert [turn.role for turn in turns] == ["user", "assistant", "tool", "tool", "assistant", "user", "assistant"]
+    assert lanes(turns) == {None}
+
+
+async def test_a_client_that_stopped_an_answer_goes_on_from_what_it_showed(endpoint: Endpoint) -> None:
+    endpoint.upstream.answers = ["one two three", "next"]
+    endpoint.upstream.hang_after = 2
+    client = await endpoint.client()
+    stream = await ask(client, [{"role": "user", "content": "count"}], stream=True)
+    async for chunk in stream:
+        if chunk.choices[0].delta.content == " two":
+            break
+    await stream.close()
+    await endpoint.settled(2)
+    shown = [{"role": "user", "content": "count"}, {"role": "assistant", "content": "one"}]
+    endpoint.upstream.hang_after = None
+    await ask(client, [*shown, {"role": "user", "content": "why one?"}])
+    assert await endpoint.lines() == ["user: count", "assistant: one two", "user: why one?", "assistant: next"]
+    assert lanes(await endpoint.turns()) == {None}
+
+
+async def test_thinking_in_an_answer_is_not_said(endpoint: Endpoint) -> None:
+    endpoint.upstream.answers = ["<think>\nA greeting.\n</think>\n\nHello!", "<think>Hm", "Fine."]
+    client = await endpoint.client()
+    messages: list[Any] = [{"role": "user", "content": "hi"}]
+    assert (await ask(client, messages)).choices[0].message.content.startswith("<think>"), "clients show it"
+    messages += [{"role": "assistant", "content": "Hello!"}, {"role": "user", "content": "how are you?"}]
+    await ask(client, messages)
+    await ask(client, [*messages, {"role": "assistant", "content": ""}, {"role": "user", "content": "well?"}])
+    assert await endpoint.lines() == [
+        "user: hi", "assistant: Hello!", "user: how are you?", "user: well?", "assistant: Fine.",
+    ]  # fmt: skip
+
+
+async def test_of_several_answers_the_first_is_said(endpoint: Endpoint) -> None:
+    client = await endpoint.client()
+    endpoint.upstream.more = ["or else"]
+    stream = await ask(client, [{"role": "user", "content": "hi"}], stream=True, n=2)
+    heard = [choice.index async for chunk in stream for choice in chunk.choices if choice.delta.content]
+    assert set(heard) == {0, 1}
+    assert await endpoint.settled(2) == ["user: hi", "assistant: all right"]
+    other = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "or else"}]
+    await ask(client, [*other, {"role": "user", "content": "on"}])
+    assert (await endpoint.lines()).count("user: hi") == 1
+    assert len(lanes(await endpoint.turns())) == 2, "another answer than the first is a branch"
+
+
+async def test_the_end_of_a_stream_is_no_word_of_it(endpoint: Endpoint) -> None:
+    client = await endpoint.client()
+    endpoint.upstream.answers = ["one two three"]
+    endpoint.upstream.more = ["it ends with data: [DONE] or event: response.completed"]
+    async for _ in await ask(client, [{"role": "user", "content": "count"}], stream=True, n=2):
+        pass
+    assert await endpoint.settled(2) == ["user: count", "assistant: one two three"]
+
+
+async def test_instructions_after_the_message_stay_there(endpoint: Endpoint) -> None:
+    client = await endpoint.client()
+    last = {"role": "system", "content": "Answer in one line."}
+    await ask(client, [{"role": "developer", "content": "You are Ahab."}, {"role": "user", "content": "hi"}, last])
+    first, *rest = endpoint.upstream.messages
+    assert (first["role"], first["content"].partition("\n")[0]) == ("developer", "You are Ahab.")
+    assert rest == [{"role": "user", "content": "hi"}, last]
+
+
+async def test_nobody_goes_on_from_anothers_answer(endpoint: Endpoint) -> None:
+    own, stranger = await endpoint.client(), await endpoint.client(user="ben")
+    answer = await respond(own, "my secret")
+    count = len(endpoint.upstream.asked)
+    for given in (
+        {"given": "go on", "previous_response_id": answer.id},
+        {"given": [{"type": "item_reference", "id": answer.output[0].id}, {"role": "user", "content": "go on"}]},
+    ):
+        with pytest.raises(openai.NotFoundError):
+            await respond(stranger, **given)
+    assert len(endpoint.upstream.asked) == count
+    assert await endpoint.lines("ben") == []
+
+
+async def test_an_answer_that_comes_later_is_recorded_when_it_is_fetched(endpoint: Endpoint) -> None:
+    endpoint.upstream.answers = ["slowly made", "on we go"]
+    client = await endpoint.client()
+    asked = await respond(client, "think long", background=True)
+    assert asked.status == "queued"
+    assert await endpoint.lines() == ["user: think long"]
+    for _ in range(2):
+        assert (await client.responses.retrieve(asked.id)).output_text == "slowly made"
+    await respond(client, "and on", previous_response_id=asked.id)
+    assert await endpoint.lines() == [
+        "user: think long", "assistant: slowly made", "user: and on", "assistant: on we go",
+    ]  # fmt: skip

@@ -36,6 +36,8 @@ class FakeUpstream:
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     headers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     queries: list[str] = field(default_factory=list[str])
+    more: list[str] = field(default_factory=list[str])
+    """What a stream says in further answers, each piece beside one of the first."""
     kept: dict[str, Any] = field(default_factory=dict[str, Any])
     """Responses by their ids."""
     status: int = 200
@@ -119,6 +121,8 @@ class FakeUpstream:
                 raise ConnectionResetError("the upstream server is gone")
             if number == self.hang_after:
                 await asyncio.Event().wait()
+            for place, other in enumerate(self.more, start=1):
+                yield _chunk({"content": other}, place=place)
             yield _chunk({"role": "assistant", "content": word if number == 0 else f" {word}"})
         for place, (name, args, link) in enumerate(answer.calls):
             call = {"index": place, "id": link, "type": "function", "function": {"name": name, "arguments": ""}}
@@ -136,6 +140,8 @@ class FakeUpstream:
         answer = await self._next(request)
         whole = self._whole(answer)
         self.kept[whole["id"]] = whole
+        if self.asked[-1].get("background"):
+            return JSONResponse({**whole, "output": [], "status": "queued"})
         if not self.asked[-1].get("stream"):
             return JSONResponse(whole)
         return StreamingResponse(_response_stream(whole), media_type="text/event-stream")
@@ -209,8 +215,8 @@ def _call(call: tuple[str, str, str]) -> dict[str, Any]:
     return {"id": link, "type": "function", "function": {"name": name, "arguments": args}}
 
 
-def _chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+def _chunk(delta: dict[str, Any], finish: str | None = None, *, place: int = 0) -> bytes:
+    choice = {"index": place, "delta": delta, "finish_reason": finish}
     return _event({"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "small", "choices": [choice]})
 
 

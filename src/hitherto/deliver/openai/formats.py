@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 
 from hitherto.deliver.importing.openai import content
-from hitherto.deliver.openai.places import Said
+from hitherto.deliver.openai.places import Said, spoken
 from hitherto.deliver.untrusted import Raw, child, mapping, objects, text
 from hitherto.errors import InvalidInput
 from hitherto.types import Json, Media, Role, ToolCall
@@ -207,6 +207,7 @@ def _said(raw: object, *, called: dict[str, str]) -> Said | None:
     if role is None:
         return None
     words, parts = content(message, called=called)
+    words = spoken(words) if role == "assistant" else words
     if not words and not parts:
         return None
     return Said(role, words, parts, text(message, "name") if role == "user" else None)

@@ -11,6 +11,7 @@ blanks, and what the assistant says in a row as one.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,6 +24,10 @@ SURE: Final = 3
 """So many messages in a row that are known make a place certain, whatever stands before them."""
 
 
+CUT: Final = "-cut"
+"""Ends the id of an answer that broke off, of which the client may have shown less than was heard here."""
+_THOUGHT: Final = re.compile(r"\s*<think>.*?(?:</think>\s*|$)", re.DOTALL)
+
 M = TypeVar("M", "Said", StoredTurn)
 
 
@@ -33,6 +38,7 @@ class Meaning(NamedTuple):
     words: str
     calls: tuple[tuple[str, str, str], ...] = ()
     returns: tuple[tuple[str, str], ...] = ()
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,15 @@ def meaning(role: Role, text: str, parts: Sequence[Part]) -> Meaning:
     )
 
 
+def _stored(turn: StoredTurn) -> Meaning:
+    return meaning(turn.role, turn.text, turn.parts)._replace(cut=turn.id.endswith(CUT))
+
+
+def spoken(text: str) -> str:
+    """An answer without the thinking that local models write before it and clients leave out when they send it back."""
+    return _THOUGHT.sub("", text, count=1) if text.lstrip().startswith("<think>") else text
+
+
 @lru_cache(maxsize=4096)
 def same_json(text: str) -> str:
     """The same text for the same JSON, however it is written; what is no JSON stays itself, without blanks at its ends."""
@@ -82,20 +97,28 @@ class Place:
 
 
 def in_order(messages: Sequence[M]) -> list[M]:
-    """Calls of tools before all that came back of them: some clients write each call and its result behind one another,
-    where the model made all calls at once."""
+    """Calls of tools before all that came back of them, which is in the order of the calls: some clients write each call and
+    its result behind one another, where the model made all calls at once, others as the results came in."""
     ordered: list[M] = []
     returned: list[M] = []
+    called: dict[str, int] = {}
+
+    def place(message: M) -> int:
+        return next((called.get(part.id, 0) for part in message.parts if isinstance(part, ToolReturn)), 0)
+
     for message in messages:
         if message.role == "tool":
             returned.append(message)
             continue
         only_calls = message.role == "assistant" and not message.text and bool(message.parts)
         if not only_calls:
-            ordered += returned
+            ordered += sorted(returned, key=place)
             returned = []
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                called.setdefault(part.id, len(called))
         ordered.append(message)
-    return ordered + returned
+    return ordered + sorted(returned, key=place)
 
 
 def as_turns(said: Sequence[Said]) -> list[tuple[Said, int]]:
@@ -119,7 +142,7 @@ def place(said: Sequence[Said], turns: Sequence[StoredTurn], *, again: bool = Fa
     if not said or not turns:
         return None
     asked = [one.meaning for one in said]
-    stored = [meaning(turn.role, turn.text, turn.parts) for turn in turns]
+    stored = [_stored(turn) for turn in turns]
     end = len(stored) - 1
     for known in range(len(asked), 0, -1):
         if (found := _ending(asked, stored, known=known, at=end)) is not None:
@@ -135,7 +158,9 @@ def place(said: Sequence[Said], turns: Sequence[StoredTurn], *, again: bool = Fa
         for at in places.get(asked[known - 1], ()):
             if (found := _ending(asked, stored, known=known, at=at)) is not None:
                 return found
-    return None
+    # A conversation of one exchange goes on from another answer.
+    other = end > 0 and asked[0] == stored[end - 1] and asked[1].role == stored[end].role == "assistant"
+    return Place(1, end - 1, {0: end - 1}) if other else None
 
 
 def after(said: Sequence[Said], turns: Sequence[StoredTurn], *, last: str) -> Place | None:
@@ -151,7 +176,7 @@ def after(said: Sequence[Said], turns: Sequence[StoredTurn], *, last: str) -> Pl
 
 def along(said: Sequence[Said], turns: Sequence[StoredTurn]) -> Place | None:
     """Where a branch's messages leave its lane, which they began."""
-    stored = [meaning(turn.role, turn.text, turn.parts) for turn in turns]
+    stored = [_stored(turn) for turn in turns]
     common = _agree([one.meaning for one in said], stored, back=False)
     return Place(common.run, common.taken - 1, dict(common.pairs)) if common.run else None
 
@@ -202,6 +227,8 @@ def _step(
 ) -> tuple[int, int] | None:
     """Where messages and turns stand after the next of both, if these mean the same."""
     ours, theirs = asked[run], stored[taken]
+    if theirs.cut:
+        theirs = theirs._replace(words=ours.words if theirs.words.startswith(ours.words) else theirs.words, cut=False)
     run, taken = run + 1, taken + 1
     bare = not ours.calls
     while ours != theirs:

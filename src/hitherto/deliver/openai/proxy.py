@@ -16,7 +16,7 @@ from hitherto.deliver.openai.formats import Entry, Format, Message, attached
 from hitherto.deliver.openai.places import Place, Said
 from hitherto.deliver.openai.upstream import Answer
 from hitherto.deliver.untrusted import mapping, text
-from hitherto.errors import HithertoError, StoreError
+from hitherto.errors import HithertoError, NotFound, StoreError
 from hitherto.recipes.recipe import Recipe
 from hitherto.store.protocol import Answers, Change, Note, Notes, TurnsById, UserStore, Window
 from hitherto.tokens import Tokenizer
@@ -74,6 +74,8 @@ class FoundExchange:
 class UpstreamState:
     """What the upstream server keeps and a request names: what was said in it, and the turn after which it goes on."""
 
+    known: bool = True
+    """Whether all of it was given to this user: the upstream server, which knows our one key, cannot tell."""
     said: dict[str, Said] = field(default_factory=dict[str, Said])
     last: StoredTurn | None = None
 
@@ -88,18 +90,18 @@ class Exchange:
     context: Context | None = None
     again: bool = False
 
-    async def answered(self, answer: Answer) -> None:
-        """Records the answer; one of a request that memory had no part in is not."""
+    async def answered(self, answer: Answer, *, cut: bool = False) -> None:
+        """Records the answer; one of a request that memory had no part in is not. `cut` says that it broke off."""
         found, said = self.found, answer.said
-        if said is None or found is None:
+        if found is None:
             return
         try:
-            turn = await self._recorded(found, said)
-            await self._noted(answer, turn)
+            turn = None if said is None else await self._recorded(found, said, cut=cut)
+            await self._noted(answer, turn, found)
         except HithertoError as error:
             LOG.error("the answer to user %r was not recorded: %s", self.who.user, error)
 
-    async def _recorded(self, found: FoundExchange, said: Said) -> str:
+    async def _recorded(self, found: FoundExchange, said: Said, *, cut: bool) -> str:
         """The turn that the answer is now."""
         earlier, memory = found.earlier, self.who.memory
         if earlier is not None:
@@ -111,17 +113,20 @@ class Exchange:
                 return (await memory.revise(user=self.who.user, turn=earlier.id, text=said.text)).id
         lane = places.branch(found.lane, turn=found.after, first=said) if found.leaves else found.lane
         name = places.turn_id(lane, persona=self.who.persona, after=found.after, number=0, said=said)
+        name += places.CUT if cut else ""
         turn = _turn(self.who, said, lane=lane, name=name)
         await memory.record(replace(turn, snapshot=self.context.snapshot if self.context else None))
         return name
 
-    async def _noted(self, answer: Answer, turn: str) -> None:
-        """Keeps which turn the upstream server's ids mean, for clients that send them in place of what was said."""
+    async def _noted(self, answer: Answer, turn: str | None, found: FoundExchange) -> None:
+        """Keeps which turn the upstream server's ids mean, for clients that send them in place of what was said, or where the
+        answer belongs that will be there later."""
         if not answer.items:
             return
         until = self.who.now + ITEM_LIFE
+        place = {"lane": found.lane, "after": found.after} if turn is None else {"turn": turn}
         notes = tuple(
-            Note(name=ITEM + item, body=json.dumps({"turn": turn, **part}), expires=until)
+            Note(name=ITEM + item, body=json.dumps({**place, **part}), expires=until)
             for item, part in answer.items.items()
         )
 
@@ -141,20 +146,22 @@ async def remembered(
     except StoreError as error:
         return _without(who, body, error)
     entries = form.entries(body, kept=upkept.said)
+    if not upkept.known:
+        raise NotFound("a response or an item that the request names")
     said = places.in_order([one for entry in entries if (one := entry.said) is not None])
     current = max((place for place, one in enumerate(said) if one.role == "user"), default=None)
     if not said or (current is None and not form.keeps(body)):
         return Exchange(body=body, who=who)
-    stated = [raw for entry in entries if entry.stated for raw in entry.raws]
+    now = max((place for place, entry in enumerate(entries) if entry.said and entry.said.role == "user"), default=0)
+    stated = [raw for entry in entries[:now] if entry.stated for raw in entry.raws]
     try:
         found = await _found(who, said, last=upkept.last, again=again)
         await _record(who, found)
-        context = await _context(who, found, said, current, recipe=recipe, inputs=await _inputs(who, body, stated))
+        context = await _context(who, found, said, current, recipe=recipe, inputs=await _inputs(who, body, entries))
     except StoreError as error:
         return _without(who, body, error)
     if context is None:
         return Exchange(body=body, who=who, found=found)
-    now = max((place for place, entry in enumerate(entries) if entry.said and entry.said.role == "user"), default=0)
     past: Sequence[Message] = ()
     if not form.keeps(body):
         own = found.at_end or (again and not entries[:now])
@@ -164,7 +171,7 @@ async def remembered(
             else _trimmed(entries[:now], recipe=recipe, tokenizer=tokenizer)
         )
     between = [] if current is None else context.messages[len(context.history) : -1]
-    kept = [raw for entry in entries[now:] if not entry.stated for raw in entry.raws]
+    kept = [raw for entry in entries[now:] for raw in entry.raws]
     tail = [item for message in between for item in form.shown(message)]
     whole = form.with_memory(body, own=stated, system=context.system, messages=[*past, *tail, *kept])
     return Exchange(body=whole, who=who, found=found, context=context, again=again)
@@ -175,10 +182,15 @@ def _without(who: Who, body: Message, error: StoreError) -> Exchange:
     return Exchange(body=body, who=who)
 
 
-async def is_known(who: Who, item: str) -> bool:
-    """Whether the upstream server's id is of an answer to this user."""
+async def answer_place(who: Who, item: str) -> Exchange:
+    """The exchange that the upstream server's id of an answer belongs to. NotFound if it is none of this user's."""
     query = Notes(names=(ITEM + item,))
-    return bool((await who.memory.user_store(who.user).read(query))[query])
+    notes = (await who.memory.user_store(who.user).read(query))[query]
+    if not notes:
+        raise NotFound
+    place = mapping(json.loads(notes[0].body))
+    after = text(place, "after")
+    return Exchange(body={}, who=who, found=FoundExchange(lane=text(place, "lane"), after=after) if after else None)
 
 
 async def _upstream_state(who: Who, named: Sequence[str], *, continues: str | None) -> UpstreamState:
@@ -199,7 +211,8 @@ async def _upstream_state(who: Who, named: Sequence[str], *, continues: str | No
         if calls or part.get("words"):
             said[item] = Said(turn.role, turn.text if part.get("words") else "", calls)
     last = parts.get(continues or "")
-    return UpstreamState(said=said, last=turns.get(text(last, "turn") or "") if last else None)
+    before = turns.get(text(last, "turn") or "") if last else None
+    return UpstreamState(known=parts.keys() >= set(named), said=said, last=before)
 
 
 async def _found(who: Who, said: Sequence[Said], *, last: StoredTurn | None, again: bool) -> FoundExchange:
@@ -252,11 +265,11 @@ async def _record(who: Who, found: FoundExchange) -> None:
         found.after = turns[-1].id or found.after
 
 
-async def _inputs(who: Who, body: Message, stated: Sequence[Message]) -> dict[str, str]:
+async def _inputs(who: Who, body: Message, entries: Sequence[Entry]) -> dict[str, str]:
     """Who answers is the client's to say, unless a persona is defined: none of ours is made up beside its instructions."""
     if who.persona is None:
         return {"persona": ""}
-    if not stated and not body.get("instructions"):
+    if not any(entry.stated for entry in entries) and not body.get("instructions"):
         return {}
     defined = {persona.id for persona in await who.memory.personas()}
     return {} if who.persona in defined else {"persona": ""}

@@ -20,7 +20,7 @@ from fastapi.responses import Response, StreamingResponse
 from hitherto.deliver.http.problems import BrokenRequest
 from hitherto.deliver.http.service import Service, caller_of, subject_of
 from hitherto.deliver.openai.formats import Chat, Format, Message, Responses
-from hitherto.deliver.openai.proxy import Exchange, Who, is_known, remembered
+from hitherto.deliver.openai.proxy import Exchange, Who, answer_place, remembered
 from hitherto.deliver.openai.upstream import PLAIN, Answer, Upstream, handed_back, together
 from hitherto.deliver.untrusted import child, text
 from hitherto.errors import InvalidInput, NotFound, NotPermitted, Overloaded
@@ -29,8 +29,8 @@ from hitherto.tokens import tokenizer
 
 router = APIRouter(tags=["openai"])
 
-ENDS: Final = (b"data: [DONE]", b"event: response.completed")
-"""What the last piece of a stream holds, of either API."""
+ENDS: Final = (b"\ndata: [DONE]", b"\nevent: response.completed")
+"""What the last piece of a stream holds, of either API, on a line of its own."""
 RETRIES: Final = "x-stainless-retry-count"
 """In which OpenAI's own clients say that they ask again what they gave up on."""
 
@@ -148,12 +148,12 @@ async def _stream(upstream: Upstream, answer: httpx.Response, asked: Exchange) -
 
     The end is handed on when the answer is stored: a client that hears it may ask again at once.
     """
-    heard, stored = Answer(), False
+    heard, stored, cut = Answer(), False, True
     try:
         async with aclosing(together(answer.aiter_raw())) as pieces:
             async for piece in pieces:
                 heard.feed(piece)
-                ends = -1 if stored else max(map(piece.find, ENDS))
+                ends = -1 if stored else max(map((b"\n" + piece).find, ENDS))
                 if ends >= 0:
                     if ends:
                         yield piece[:ends]
@@ -161,10 +161,11 @@ async def _stream(upstream: Upstream, answer: httpx.Response, asked: Exchange) -
                     await asked.answered(heard)
                     stored = True
                 yield piece[max(ends, 0) :]
+        cut = False
     except httpx.TransportError as error:
         yield b"data: " + json.dumps(upstream.broken(error).shape).encode() + b"\n\n"
     finally:
-        left = asked.answered(Answer() if stored else heard)
+        left = asked.answered(Answer() if stored else heard, cut=cut)
         await asyncio.shield(asyncio.ensure_future(_finish(upstream, answer, left)))
 
 
@@ -176,10 +177,13 @@ async def _finish(upstream: Upstream, answer: httpx.Response, recording: Awaitab
 
 async def _stored_upstream(request: Request, id: str, path: str) -> Response:
     """Something that the upstream server keeps under an id. It knows our one key alone: whose it is, we know."""
-    who = _who(request, {})
-    if not await is_known(who, id):
-        raise NotFound
-    return await _through(request, path)
+    exchange = await answer_place(_who(request, {}), id)
+    answer = await _through(request, path)
+    if request.method == "GET":
+        heard = Answer()
+        heard.whole(_object(bytes(answer.body)))
+        await exchange.answered(heard)
+    return answer
 
 
 async def _through(request: Request, path: str) -> Response:

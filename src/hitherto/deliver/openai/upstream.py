@@ -12,7 +12,7 @@ from typing import Any, Final
 import httpx
 from fastapi import Request
 
-from hitherto.deliver.openai.places import Said
+from hitherto.deliver.openai.places import Said, spoken
 from hitherto.deliver.untrusted import Raw, child, integer, mapping, objects, storable, text
 from hitherto.errors import ServiceError
 from hitherto.settings import Settings
@@ -233,7 +233,7 @@ class Answer:
             for place, (link, name) in self._calls.items()
             if _is_json("".join(self._arguments[place]) or "{}")
         )
-        words = storable("".join(self._texts))
+        words = spoken(storable("".join(self._texts)))
         return Said("assistant", words, calls) if words or calls else None
 
     def feed(self, chunk: bytes) -> None:
@@ -249,13 +249,11 @@ class Answer:
         if kind.startswith("response."):
             self._response_event(kind, event)
         else:
-            for choice in objects(event, "choices")[:1]:
-                self._delta(child(choice, "delta"))
+            self._delta(child(_first(event), "delta"))
 
     def whole(self, body: Raw) -> None:
         """An answer that came in one piece."""
-        for choice in objects(body, "choices")[:1]:
-            self._delta(child(choice, "message"))
+        self._delta(child(_first(body), "message"))
         if text(body, "object") == "response":
             self._named(body)
             for item in objects(body, "output"):
@@ -311,6 +309,14 @@ class Answer:
                 self._words(name, text(piece, "text") or text(piece, "refusal") or "")
         if name is not None:
             self.items[name] = part
+
+
+def _first(body: Raw) -> Raw:
+    """The first of the answers that were asked for (`n`): a piece of a stream may belong to any of them."""
+    for choice in objects(body, "choices"):
+        if not integer(choice, "index"):
+            return choice
+    return {}
 
 
 def _parsed(data: bytes) -> Raw:
