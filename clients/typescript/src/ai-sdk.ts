@@ -52,6 +52,7 @@ export function withMemory(memory: Hitherto, { onError = console.error, ...whose
   }
 
   async function recordAnswer(prompt: readonly Message[], text: string, calls: Part[]): Promise<void> {
+    if (text === "" && calls.length === 0) return;
     const [message] = newest(prompt);
     const snapshot = message && snapshots.get(message);
     const parts = calls.length > 0 ? calls : undefined;
@@ -80,16 +81,29 @@ export function withMemory(memory: Hitherto, { onError = console.error, ...whose
       const [{ stream, ...rest }, _] = await Promise.all([doStream(), recordAsked(params.prompt)]);
       let text = "";
       const parts: Part[] = [];
-      type Piece = typeof stream extends ReadableStream<infer P> ? P : never;
-      const listening = new TransformStream<Piece, Piece>({
-        transform(piece, out) {
-          if (piece.type === "text-delta") text += piece.delta;
-          if (piece.type === "tool-call") parts.push(call(piece));
-          out.enqueue(piece);
+      let recorded: Promise<void> | undefined;
+      const heard = () => (recorded ??= recordAnswer(params.prompt, text, parts));
+      const reader = stream.getReader();
+      // Not a TransformStream: one does not tell when it is stopped halfway, and what was said until then was said.
+      const listening: typeof stream = new ReadableStream({
+        async pull(out) {
+          const next = await reader.read().catch(async (error: unknown) => {
+            await heard();
+            throw error;
+          });
+          if (next.done) {
+            await heard();
+            return out.close();
+          }
+          if (next.value.type === "text-delta") text += next.value.delta;
+          if (next.value.type === "tool-call") parts.push(call(next.value));
+          out.enqueue(next.value);
         },
-        flush: () => recordAnswer(params.prompt, text, parts),
+        async cancel(reason) {
+          await Promise.all([reader.cancel(reason), heard()]);
+        },
       });
-      return { stream: stream.pipeThrough(listening), ...rest };
+      return { stream: listening, ...rest };
     },
   };
 }

@@ -80,6 +80,29 @@ test("a stream passes through piece by piece and is recorded at its end", async 
   assert.deepEqual((await memory.turns({ user })).map(({ text }) => text), ["hi", "Hello Ana"]);
 });
 
+test("a stream that is stopped halfway is recorded as far as it was heard", async () => {
+  const memory = client();
+  const user = somebody();
+  const stop = new AbortController();
+  const inner = new MockLanguageModelV4({
+    doStream: async () => ({
+      stream: new ReadableStream({
+        start(out) {
+          out.enqueue({ type: "stream-start", warnings: [] });
+          out.enqueue({ type: "text-start", id: "t" });
+          out.enqueue({ type: "text-delta", id: "t", delta: "One and" });
+          stop.signal.addEventListener("abort", () => out.error(stop.signal.reason));
+        },
+      }),
+    }),
+  });
+  const model = wrapLanguageModel({ model: inner, middleware: withMemory(memory, { user }) });
+  for await (const _ of streamText({ model, prompt: "count", abortSignal: stop.signal }).textStream) stop.abort();
+  const end = Date.now() + 20_000;
+  while ((await memory.turns({ user })).length < 2 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual((await memory.turns({ user })).map(({ text }) => text), ["count", "One and"]);
+});
+
 test("a provider that fails once is asked again, and nothing is recorded twice", async () => {
   const memory = client();
   const user = somebody();
