@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from hitherto import Hitherto
+from hitherto.calls import calls_of
 from tests.architecture.source import SOURCE
 from tests.deliver.http.server import Server, serving
 from tests.deliver.openai.upstream import FakeUpstream, listening
@@ -49,6 +51,15 @@ def client() -> Path:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     with serving(tmp_path_factory.mktemp("typescript"), HITHERTO_RATE="0") as running:
         yield running
+
+
+def test_the_client_has_every_call_that_the_service_offers() -> None:
+    written = set(
+        re.findall(r"^  (?:async )?(\w+)[<(]", (CLIENT / "src" / "client.ts").read_text("utf-8"), re.MULTILINE)
+    )
+    offered = {name for name, call in calls_of(Hitherto).items() if call.reason is None}
+    named = {re.sub("_([a-z])", lambda found: found[1].upper(), name) for name in offered}
+    assert named <= written
 
 
 @pytest.mark.client(

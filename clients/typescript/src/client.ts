@@ -135,6 +135,11 @@ export class Hitherto {
     return (await this.#service.ask<api.RecordVersions>("GET", of(user, "records", id, "versions"))).versions;
   }
 
+  /** This was never so: the record goes, and does not come back from the same turns. */
+  reject({ user, id }: { user: string; id: string }): Promise<api.AnyRecord> {
+    return this.#service.ask("POST", of(user, "records", id, "reject"));
+  }
+
   /** Keeps or rejects what was held back. */
   review({ user, id, ...verdict }: { user: string; id: string } & api.ReviewRequest): Promise<api.Memory> {
     return this.#service.ask("POST", of(user, "memories", id, "review"), { json: verdict });
@@ -177,6 +182,11 @@ export class Hitherto {
     return this.#pages("/v1/users", { limit: LISTED });
   }
 
+  /** The number of the newest entry in a user's log. */
+  async head(user: string): Promise<number> {
+    return (await this.#service.ask<api.Head>("GET", of(user, "head"))).head;
+  }
+
   state({ user, persona }: { user: string; persona?: string }): Promise<api.State> {
     return this.#service.ask("GET", of(user, "state"), { query: { persona } });
   }
@@ -190,6 +200,11 @@ export class Hitherto {
     await this.#service.ask("POST", "/v1/links", { json: asked });
   }
 
+  /** From now on it means nobody; false if it meant nobody before. */
+  async unlink(asked: api.UnlinkRequest): Promise<boolean> {
+    return (await this.#service.ask<api.Unlink>("POST", "/v1/links/remove", { json: asked })).removed;
+  }
+
   /** The user that an id of a channel means, or null. */
   async resolve(asked: api.ResolveRequest): Promise<string | null> {
     return (await this.#service.ask<api.Resolve>("POST", "/v1/links/resolve", { json: asked })).user ?? null;
@@ -197,6 +212,11 @@ export class Hitherto {
 
   recipes(): Promise<api.Recipe[]> {
     return this.#service.ask("GET", "/v1/recipes");
+  }
+
+  /** A recipe under a name of your own, with the fields that `recipes` shows. */
+  defineRecipe({ name, ...recipe }: { name: string } & Record<string, unknown>): Promise<api.Recipe> {
+    return this.#service.ask("PUT", `/v1/recipes/${quoted(name)}`, { json: recipe });
   }
 
   // --- what people may ask of their memory ---
@@ -218,6 +238,16 @@ export class Hitherto {
     return this.#service.ask("PATCH", of(user, "retention"), { json: change });
   }
 
+  /** Removes what is older than the retention allows; `dry_run` only counts. Of everybody if no user is named. */
+  retain({ user, dry_run }: { user?: string; dry_run?: boolean } = {}): Promise<Record<string, api.Receipt>> {
+    return this.#service.ask("POST", user === undefined ? "/v1/retain" : of(user, "retain"), { query: { dry_run } });
+  }
+
+  /** Overwrites what forgetting has left free on the disk. */
+  scrub(): Promise<api.Scrubbed> {
+    return this.#service.ask("POST", "/v1/scrub");
+  }
+
   /** Everything that is kept of a user, as JSON lines. */
   async export(user: string): Promise<string> {
     return (await this.#service.send("GET", of(user, "export"))).text();
@@ -226,6 +256,11 @@ export class Hitherto {
   /** Takes an export in; how many entries it held. */
   async load({ user, lines }: { user: string; lines: string }): Promise<number> {
     return (await this.#service.ask<api.Done>("POST", of(user, "import"), { body: lines })).count;
+  }
+
+  /** Copies everything into a new folder of that name beside the service; the number of users. */
+  async backup(name: string): Promise<number> {
+    return (await this.#service.ask<api.Done>("POST", "/v1/backups", { json: { name } })).count;
   }
 
   // --- the work behind the answers ---
@@ -245,6 +280,16 @@ export class Hitherto {
 
   progress({ user, persona }: { user: string; persona?: string }): Promise<api.SessionState> {
     return this.#service.ask("GET", of(user, "progress"), { query: { persona } });
+  }
+
+  /** What learning has asked of models, by day. */
+  costs({ user, since }: { user: string; since?: string }): Promise<api.Spent[]> {
+    return this.#service.ask("GET", of(user, "costs"), { query: { since } });
+  }
+
+  /** Makes the vectors anew that another embedder made; how many. */
+  reindex(user?: string): Promise<Record<string, number>> {
+    return this.#service.ask("POST", user === undefined ? "/v1/reindex" : of(user, "reindex"));
   }
 
   audit(user: string): Promise<api.Audit> {
