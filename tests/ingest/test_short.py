@@ -18,6 +18,11 @@ SHORT = (
     "ใช่ครับ", "ทำไม", "ได้เลย", "हाँ", "क्यों?", "hoezo?", "bien sûr",
     "auf keinen Fall", "com certeza", "non lo so", "ну ладно", "了解", "本当？", "没问题", "weiß nicht",
 )  # fmt: skip
+TYPED = (
+    "idk", "omg really?", "xq?", "qué fuerte", "grax", "kp", "echt jetzt?", "mrc", "grave", "xké?", "grz",
+    "blz", "ss", "obg", "rsrs", "neuh",
+    "спс", "ахахах", "あざす", "りょ", "233", "3q", "哈哈哈哈", "666", "ทำไมล่ะ", "555+",
+)  # fmt: skip
 CONTENT = (
     "yes, Acme", "no sugar", "why did Marta leave?", "I start at Acme on Monday", "call mum",
     "Berlin", "42", "5 pm", "lol that cat video", "the dentist is at nine",
@@ -36,6 +41,16 @@ def test_short(message: str) -> None:
 
 @pytest.mark.parametrize("message", CONTENT)
 def test_not_short(message: str) -> None:
+    assert not is_short(message)
+
+
+@pytest.mark.parametrize("message", TYPED)
+def test_short_as_people_type_it(message: str) -> None:
+    assert is_short(message)
+
+
+@pytest.mark.parametrize("message", ["8", "233 euro", "K2", "meu cachorro morreu", "犬が死んだ", "花生"])
+def test_a_number_or_a_thing_is_content(message: str) -> None:
     assert not is_short(message)
 
 

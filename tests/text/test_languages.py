@@ -3,7 +3,7 @@
 import pytest
 
 from hitherto.learn.readers.clauses import TABLE
-from hitherto.text.languages import CODES, detect, language, missing, of_number
+from hitherto.text.languages import CODES, detect, language, missing, of_number, plausible
 from hitherto.text.patterns import Cue
 
 WHOLE = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "th")
@@ -58,6 +58,34 @@ def test_numbers_are_stored_and_stand_for_one_language_each() -> None:
 )
 def test_the_language_of_a_text_is_told(text: str, code: str) -> None:
     assert detect(text) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Danke", "de"),
+        ("heute", "de"),
+        ("bedankt", "nl"),
+        ("gisteren", "nl"),
+        ("merci", "fr"),
+        ("grazie", "it"),
+        ("amanhã", "pt"),
+        ("manana voy al medico", "es"),
+        ("a partir de agora me chame de Max", "pt"),
+        ("das Meeting war total awkward aber okay", "de"),
+        ("voy a hacer un meeting con mi boss mañana", "es"),
+        ("Tomと会う", "ja"),
+        ("the rock n roll show was great, k", "en"),
+    ],
+)
+def test_one_word_or_a_borrowed_one_tells_enough(text: str, code: str) -> None:
+    assert detect(text) == code
+
+
+def test_where_a_text_does_not_tell_its_language_all_that_it_may_be_in_are_read() -> None:
+    assert [one.code for one in plausible("¿cuándo?")] == ["es"]
+    assert [one.code for one in plausible("Pixel")] == ["en"]
+    assert {"es", "pt", "en"} <= {one.code for one in plausible("de la gata, da casa")}
 
 
 def test_what_the_user_has_written_in_before_decides_where_a_text_says_too_little() -> None:

@@ -25,7 +25,7 @@ _MARKS: Final = r"\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0e31\u0e
 _WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['’][^\W_]+)*")
 _STRETCHED: Final = re.compile(r"(.)\1{2,}")
 _LAUGHTER: Final = re.compile(
-    r"(?:a?(?:ha){2,}h?|(?:he){2,}h?|(?:hi){2,}|(?:ja){2,}j?|(?:ха){2,}х?|l(?:ol)+|k{3,}|w{3,}|5{3,})"
+    r"(?:a?(?:ha){2,}h?|(?:he){2,}h?|(?:hi){2,}|(?:ja){2,}j?|(?:js){2,}|(?:rs){2,}|[ах]{4,}|[哈呵嘻]{2,}|l(?:ol)+|k{2,}|w{3,}|xd+|23{2,}|5{3,}|6{3,})"
 )
 _LONGEST: Final = 80
 _TELLING, _ENOUGH = 2, 4
@@ -44,9 +44,9 @@ def is_short(message: str) -> bool:
         return False
     if not words:
         return True
-    if any(character.isdigit() for character in text) and not any(map(_LAUGHTER.fullmatch, words)):
-        return False
     said = [word for word in words if not _LAUGHTER.fullmatch(word)]
+    if any(character.isdigit() for word in said if word not in _known() for character in word):
+        return False
     return any(
         empty.issuperset(said) and (len(words) <= 3 or len(said) < len(words) or not speaking.isdisjoint(said))
         for empty, speaking in _emptiness()

@@ -23,7 +23,7 @@ from typing import Final, Protocol
 
 from hitherto.ingest.focus import is_question, stands_alone
 from hitherto.text.analyser import asked_stems, stems, words
-from hitherto.text.languages import ENGLISH, Language, detect, language
+from hitherto.text.languages import ENGLISH, Language, plausible
 
 MAX_STEMS: Final = 48
 """The most stems that a query looks up; the most repeated ones stay."""
@@ -85,7 +85,8 @@ def understand(
     of those turns: the words are looked up in each.
     """
     text = text[:_MAX_TEXT]
-    spoken = language(detect(text, likely=languages) or ENGLISH)
+    asked_in = plausible(text, likely=languages)
+    spoken = asked_in[0]
     named, rest = _named(text, speakers)
     about = gist(rest)
     said = _bounded(asked_stems(about, likely=languages)[0])
@@ -96,7 +97,7 @@ def understand(
         more, others_more = asked_stems(borrowed, likely=languages)
         found, others = _bounded([*found, *more]), [*others, *others_more]
         about = f"{about} {borrowed}".strip()
-    of_persona = spoken.has("asking.persona", text)
+    of_persona = any(one.has("asking.persona", text) for one in asked_in)
     return Question(
         text=about,
         stems=_bounded([*found, *others]),
@@ -104,9 +105,9 @@ def understand(
         speakers=named,
         of_user=not of_persona and not named and _first_person(text, spoken),
         of_persona=of_persona,
-        asks_when=spoken.has("asking.when", text),
-        collects=spoken.has("asking.collect", text),
-        surveys=spoken.has("asking.survey", text),
+        asks_when=any(one.has("asking.when", text) for one in asked_in),
+        collects=any(one.has("asking.collect", text) for one in asked_in),
+        surveys=any(one.has("asking.survey", text) for one in asked_in),
         alone=alone,
         periods=tuple(periods),
     )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hitherto.recall.vectors import Codes, Vectors, quantise
 from hitherto.safety.secrets import find_secrets
-from hitherto.text.languages import ENGLISH, detect, language, of_number
+from hitherto.text.languages import ENGLISH, detect, language, of_number, plausible
 
 _MAX_TEXT: Final = 4_000
 _ASKS: Final = ("?", "？")
@@ -161,11 +161,11 @@ def standing(text: str) -> Kind | None:
     """The kind of standing request in a user's turn, if any; an instruction outranks a preference."""
     found: Kind | None = None
     prose = text.split(_CODE_FENCE, 1)[0][: _MAX_SENTENCES * _MAX_SENTENCE].replace("’", "'")
-    spoken = language(detect(text) or ENGLISH)
+    spoken = plausible(text)
     for sentence in _CLAUSE.split(prose)[:_MAX_SENTENCES]:
         part = sentence[:_MAX_SENTENCE]
-        if spoken.has("standing.instruction", part) and not part.rstrip().endswith(_ASKS):
+        if any(one.has("standing.instruction", part) for one in spoken) and not part.rstrip().endswith(_ASKS):
             return "instruction"
-        if found is None and spoken.has("standing.preference", part):
+        if found is None and any(one.has("standing.preference", part) for one in spoken):
             found = "preference"
     return found

@@ -6,13 +6,14 @@ English unless something says otherwise, so text that contains no words of any l
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, cast
 
-__all__ = ["CODES", "ENGLISH", "Language", "detect", "language", "listed", "missing", "of_number"]
+__all__ = ["CODES", "ENGLISH", "Language", "detect", "language", "listed", "missing", "of_number", "plausible"]
 
 ENGLISH: Final = "en"
 CODES: Final = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "ko", "pl", "uk", "tr", "ar", "hi", "th")
@@ -43,6 +44,8 @@ _ENDING: Final = 0.25
 """The weight of a typical ending on an unlisted word, relative to a listed word."""
 _SHARE: Final = 0.06
 """One in this many words must point to the language."""
+_ACCENTED: Final = 3
+"""Words longer than this also count when typed without their accents."""
 _LIKELY: Final = 0.6
 """The head start of a language that the user has written in before."""
 
@@ -64,6 +67,8 @@ class Language:
     elisions: frozenset[str]
     """Elided articles before an apostrophe, which are not searched for ("l'", "dell'")."""
     stop: frozenset[str]
+    common: frozenset[str]
+    """Other everyday words that point to the language."""
     words: Mapping[str, frozenset[str]]
     """Lists by section and name: `short.yes`, `person.first`, `telling.future`."""
     phrases: tuple[str, ...]
@@ -134,6 +139,7 @@ def language(code: str) -> Language:
         endings=tuple(read.get("endings", "").split()),
         elisions=frozenset(read.get("elisions", "").split()),
         stop=frozenset(read["stop"].casefold().split()),
+        common=frozenset(read.get("common", "").casefold().split()),
         words={name: frozenset(sections.get(name, "").casefold().split()) for name in LISTS},
         phrases=tuple(
             " ".join(phrase.split())
@@ -152,6 +158,13 @@ def _expression(name: str, sections: Mapping[str, Any]) -> str:
     if name == "standing.instruction" and "standing.lead" in sections:
         joined = f"{sections['standing.lead']}(?:{joined})"
     return joined.replace("{{actions}}", sections.get("standing.actions", ""))
+
+
+def plainly(word: str) -> str:
+    """A word as it is typed without accents: "mañana" as "manana"."""
+    if word.isascii():
+        return word
+    return "".join(one for one in unicodedata.normalize("NFKD", word) if not unicodedata.combining(one))
 
 
 def of_number(number: int) -> str:
@@ -180,6 +193,13 @@ def detect(text: str, *, likely: Collection[str] = ()) -> str:
     return _detected(text[:_MOST_TEXT], tuple(sorted(likely)))
 
 
+def plausible(text: str, *, likely: Collection[str] = ()) -> tuple[Language, ...]:
+    """The language a text is in; where it does not tell, English and those it may be in."""
+    start = text[:_MOST_TEXT]
+    told = _detected(start, tuple(sorted(likely)))
+    return tuple(map(language, (told,) if told else (ENGLISH, *_possible(start))))
+
+
 @lru_cache(maxsize=2048)
 def _detected(text: str, likely: tuple[str, ...]) -> str:
     script = "" if text.isascii() else _script(text)
@@ -195,6 +215,14 @@ def _detected(text: str, likely: tuple[str, ...]) -> str:
     if told and (best - second >= _SURE or (best > second and first in likely)):
         return first
     return "ru" if script == "cyrillic" else ""
+
+
+@lru_cache(maxsize=256)
+def _possible(text: str) -> tuple[str, ...]:
+    """The languages that score nearly as high as the best one for an undecided text."""
+    scores = _scores(_WORD.findall(text.casefold()), text.lower(), among=_of_script("latin"))
+    best = max(scores.values())
+    return tuple(code for code, score in scores.items() if code != ENGLISH and score > max(0.0, best - _SURE))
 
 
 def _script(text: str) -> str:
@@ -247,7 +275,9 @@ def _evidence() -> Mapping[str, tuple[tuple[str, float], ...]]:
         lists = (known.words[name] for name in LISTS if name.startswith(("short", "person", "telling")))
         calendar = known.tables.get("situation", {})
         days = f"{calendar.get('weekdays', '')} {calendar.get('months', '')}".casefold().split()
-        for word in known.stop.union(*lists, days):
+        chatted = (word for words in lists for word in words if len(word) > 1 or not word.isascii())
+        said = known.stop.union(known.common, chatted, days)
+        for word in said.union(plain for word in said if len(plain := plainly(word)) > _ACCENTED):
             holders.setdefault(word, []).append(code)
     return {
         word: tuple((code, (0.4 if len(word) == 1 else 1.0) / len(codes) ** 1.5) for code in codes)
