@@ -1,10 +1,10 @@
-"""A conversation of several days to look at: two personas, two lanes, a promise, a misspelt name, a "yes" and a "why?",
-and a return after three days.
+"""A conversation of several days to look at: two personas, two lanes, a promise, a misspelt name, a "yes" and a "why?", and
+a return after three days.
 
 `turns.jsonl` is what was said, `records.toml` what the application wrote beside it: the profile, the personas, their state.
-Both are put into a memory in the order of their times, under a clock that shows those times, and the work runs whenever the
-talk has paused. So whatever else the memory knows it has learnt by itself: by rules, by a model, or by what a strong model
-answered when this story was recorded (`answers.json`), question by question.
+Both are put into a memory in order of time, under a clock that shows those times, and the work runs whenever the
+conversation pauses. So the memory has learnt everything else it knows by itself: by rules, by a model, or by what a strong
+model answered when this story was recorded (`answers.json`), question by question.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ RECORDED = "recorded"
 
 
 class Recorded:
-    """Answers to the questions that the story leads to, found by the question."""
+    """Answers to the questions that the story leads to, keyed by the question."""
 
     def __init__(self) -> None:
         self._answers: Mapping[str, dict[str, Any]] = json.loads(text("answers.json"))
@@ -75,12 +75,12 @@ class Recorded:
         asked = f"{instructions}\n{question}"
         answer = self._answers.get(hashlib.sha256(asked.encode()).hexdigest())
         if answer is None:
-            raise ModelFailed("no answer was recorded for this question: --model recorded knows the demo's story alone")
+            raise ModelFailed("no answer was recorded for this question: --model recorded only knows the demo's story")
         return answer, Cost(calls=1, asked=len(asked) // 4, answered=len(json.dumps(answer)) // 4)
 
 
 def open_memory(folder: Path, *, clock: Clock, model: object = None, **options: Any) -> Hitherto:
-    """The demo's memory in that folder, not loaded yet."""
+    """The demo's memory in that folder, not yet loaded."""
     if model == RECORDED:
         return Hitherto(folder, clock=clock, reader=ModelReader(Recorded()), **options)
     return Hitherto(folder, clock=clock, model=model, **options)
@@ -93,7 +93,7 @@ def is_loaded(memory: Hitherto) -> bool:
 
 
 def load(memory: Hitherto, clock: SteppingClock) -> Loaded:
-    """Lives the story: everything is written at its own time."""
+    """Plays the story: everything is written at its own time."""
     taken: dict[str, str] = {}
     answering: str | None = None
     turns = records = 0
@@ -121,7 +121,7 @@ def load(memory: Hitherto, clock: SteppingClock) -> Loaded:
 
 
 def _paused(memory: Hitherto, clock: SteppingClock, *, since: datetime, until: datetime) -> None:
-    """Lets the work run in a pause: at the end of a session, and once in each day that passes."""
+    """Runs the work in a pause: at the end of a session, and once in each day that passes."""
     if until - since <= PAUSE:
         return
     moment = since + PAUSE
@@ -132,7 +132,7 @@ def _paused(memory: Hitherto, clock: SteppingClock, *, since: datetime, until: d
 
 
 def story() -> Iterator[Event]:
-    """Everything that happens, in the order in which it happens; of what happens at the same time, the turn is last."""
+    """Everything that happens, in order; of what happens at the same time, the turn comes last."""
     found = [*_records(), *_turns()]
     yield from sorted(found, key=lambda event: (event.at, event.what == "turn"))
 
@@ -163,5 +163,5 @@ def _write(memory: Hitherto, event: Event) -> None:
 
 
 def text(name: str) -> str:
-    """A file that the story is told in."""
+    """A file of the story."""
     return (files(__name__) / name).read_text("utf-8")

@@ -1,7 +1,7 @@
 """One conversation through the engine: `record`, `settle`, then `search` and `context` for each of its questions.
 
-Summaries and episodes speak for many turns at once, so they never count as evidence found: a hit counts by the turns that it
-is or, for a memory, was taken from.
+Summaries and episodes speak for many turns at once, so they never count as evidence found: a hit counts by the turns that
+it is or, for a memory, was taken from.
 """
 
 import gzip
@@ -35,12 +35,12 @@ PLACES: Final = (5, 10, 20)
 BUDGETS: Final = (1_000, 2_000, 4_000)
 SESSIONS: Final = 5
 LINE_TOKENS: Final = 8
-"""What a rendered line costs beside its text: speaker and date."""
+"""The cost of a rendered line beyond its text: speaker and date."""
 RESAMPLES: Final = 2_000
 _SEED: Final = 20
 
 Interval = tuple[float, float, float]
-"""Mean, and the ends of its 95 % bootstrap interval."""
+"""The mean, and the ends of its 95 % bootstrap interval."""
 
 
 def share(evidence: Collection[int], found: Collection[int]) -> float:
@@ -87,7 +87,7 @@ def fitting(order: Sequence[int], *, tokens: Sequence[int], budget: int) -> set[
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """Mean and the 95 % interval of its bootstrap distribution, the same on every run."""
+    """The mean and the 95 % interval of its bootstrap distribution, the same on every run."""
     sample = np.array(values)
     draws = np.random.default_rng(_SEED).integers(0, len(sample), size=(RESAMPLES, len(sample)))
     low, high = np.quantile(sample[draws].mean(axis=1), [0.025, 0.975])
@@ -114,7 +114,7 @@ class SaidTurn:
     session: int
     speaker: str
     role: Role | None
-    """None where two people talk and neither is the persona."""
+    """None if two people talk and neither is the persona."""
     text: str
     at: datetime
 
@@ -209,7 +209,7 @@ class Index:
         )
 
     def scores(self, asked: Sequence[str]) -> dict[int, float]:
-        """The score of every text that holds one of these stems, by its place."""
+        """The score of every text that contains one of these stems, by its place."""
         known = [stem for stem in columns.distinct(asked) if stem in self.postings]
         holding = {stem: len(self.postings[stem]) for stem in known}
         total = sum(self.lengths)
@@ -280,7 +280,7 @@ async def run(
 
 
 def _turns(conversation: Conversation, *, user: str) -> list[Turn]:
-    """What is recorded: some conversations hold turns without words, which say nothing and find nothing."""
+    """What is recorded: some conversations contain turns without words, which say nothing and find nothing."""
     return [
         Turn(
             user=user,

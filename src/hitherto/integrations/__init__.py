@@ -1,6 +1,6 @@
 """Memory for other people's frameworks: `from hitherto.integrations import LangGraphStore`.
 
-Nothing is imported until it is asked for, and then its own framework alone.
+Nothing is imported until it is asked for, and then only its own framework.
 """
 
 from importlib import import_module

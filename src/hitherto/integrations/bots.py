@@ -25,7 +25,7 @@ class _Remembering:
         self._telegram = Telegram(memory, bot=bot, links=memory)
 
     async def posted(self, update: dict[str, Any]) -> Posted | None:
-        """The message of an update, recorded; None for one that holds none, or that came before."""
+        """The message of an update, recorded; None for an update without one, or one that came before."""
         try:
             event = await self._telegram.handle(update)
         except HithertoError as error:
@@ -34,7 +34,7 @@ class _Remembering:
         return event if isinstance(event, Posted) else None
 
     async def sent(self, message: Any, *, snapshot: str | None = None) -> None:
-        """What the bot answered, as either library gives it back."""
+        """What the bot answered, as either library returns it."""
         plain = message.to_dict() if hasattr(message, "to_dict") else _plain(message)
         await self._telegram.record_sent(plain, snapshot=snapshot)
 
@@ -51,7 +51,7 @@ class AiogramMemory(_Remembering):
 
 
 class PtbMemory(_Remembering):
-    """A handler for a group before the others. Theirs find `posted` in `context.chat_data`."""
+    """A handler for a group before the others, which find `posted` in `context.chat_data`."""
 
     def handler(self) -> "TypeHandler[Any, Any, Any]":
         from telegram import Update

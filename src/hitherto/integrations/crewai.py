@@ -73,7 +73,7 @@ class CrewStorage:
         self._reach.waited(self._save([record]))
 
     def touch_records(self, record_ids: list[str]) -> None:
-        """What was recalled is not written down: when a memory last served a context is known here anyway."""
+        """Nothing is written: the memory knows already when each of them last served a context."""
 
     def get_record(self, record_id: str) -> MemoryRecord | None:
         return next((one for one in self._records() if one.id == record_id), None)
@@ -251,7 +251,7 @@ def _fits(
 
 
 def _within(scope: str, outer: str | None) -> bool:
-    """Scopes are paths: `/crew` holds `/crew/notes` and not `/crewmates`."""
+    """Scopes are paths: `/crew` contains `/crew/notes` but not `/crewmates`."""
     return f"{scope.strip('/')}/".startswith(f"{outer.strip('/')}/") if outer and outer.strip("/") else True
 
 

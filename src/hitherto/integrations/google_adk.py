@@ -34,7 +34,7 @@ except ImportError:  # Earlier versions raise what it is derived from.
     StaleSessionError = ValueError
 
 BETWEEN: Final = "\n"
-"""What stands between the parts of an event in its turn."""
+"""What separates the parts of an event in its turn."""
 
 
 class AdkMemory(BaseMemoryService):
@@ -83,7 +83,7 @@ def _user_id(app: str, user: str) -> str:
 
 
 def _turn(user: str, session: str | None, event: Event) -> Turn | None:
-    """What an event says. Its id makes a session that is added again add only what is new."""
+    """What an event says. Its id means that adding a session again adds only what is new."""
     parts = (event.content.parts if event.content else None) or []
     said = storable(BETWEEN.join(part.text for part in parts if part.text and not part.thought))
     if not said:
@@ -107,8 +107,8 @@ STATE: Final = "adk:state"
 
 
 class AdkSessions(BaseSessionService):
-    """Sessions with their events and state, in their users' own memories. The state of an app lies in a memory of its own, of
-    the user `app/`."""
+    """Sessions with their events and state, in their users' own memories. An app's state lies in a memory of its own, that
+    of the user `app/`."""
 
     def __init__(self, memory: Hitherto) -> None:
         self._memory = memory
@@ -227,7 +227,7 @@ class AdkSessions(BaseSessionService):
     async def _change(
         self, user: str, names: tuple[str, ...], decide: Callable[[Mapping[str, Any]], Mapping[str, Any]]
     ) -> None:
-        """Writes what is decided upon the notes of these names, in one transaction."""
+        """Writes what is decided about the notes of these names, in one transaction."""
         query = Notes(names=names)
 
         def put(answers: Answers) -> Change:
@@ -238,7 +238,7 @@ class AdkSessions(BaseSessionService):
 
 
 def _current(kept: Mapping[str, Any] | None, session: Session) -> Mapping[str, Any]:
-    """What is kept of a session, if nobody has gone on with it since it was read."""
+    """What is stored of a session, if nobody has appended to it since it was read."""
     if kept is None:
         raise SessionNotFoundError(f"Session {session.id} not found.")
     if kept["at"] > session.last_update_time:
@@ -251,7 +251,7 @@ def _event(session: str, number: str) -> str:
 
 
 def _by_scope(delta: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """What of a state is the app's, the user's and the session's, as JSON can hold it; what is temporary is none of theirs."""
+    """Splits a state into the app's, the user's and the session's, as JSON can hold it; temporary values are dropped."""
     app, user, own = dict[str, Any](), dict[str, Any](), dict[str, Any]()
     for key, value in cast("dict[str, Any]", to_jsonable_python(dict(delta), fallback=str)).items():
         if key.startswith(State.APP_PREFIX):
@@ -284,7 +284,7 @@ def _session(
 
 
 def _without_words(body: dict[str, Any]) -> dict[str, Any]:
-    """An event in which, in place of the words that its turn holds, stands how many letters they have."""
+    """An event with the words that its turn holds replaced by their number of letters."""
     for part in _spoken(body):
         part["text"] = str(len(part["text"]))
     return body

@@ -146,7 +146,7 @@ def _item(fact: Fact, *, score: float | None = None) -> SearchItem:
 
 
 def _words(value: Mapping[str, Any]) -> str:
-    """What an item says: its text, if it has one as items of memories do, else all of it."""
+    """What an item says: its text, if it has one like items of memories do, else all of it."""
     for name in ("text", "content", "memory", "data"):
         if isinstance(said := value.get(name), str) and said.strip():
             return said
@@ -253,7 +253,7 @@ class LangGraphSaver(BaseCheckpointSaver[str]):
         self._reach.waited(self._delete(thread_id))
 
     def get_next_version(self, current: str | None, channel: None) -> str:
-        """Versions that sort as text, as the savers of databases make them."""
+        """Versions that sort as text, like those of database savers."""
         number = 0 if current is None else int(str(current).partition(".")[0])
         return f"{number + 1:032}.0"
 
@@ -393,7 +393,7 @@ def _thread(config: RunnableConfig) -> tuple[str, str]:
 
 
 def _name(*steps: str) -> str:
-    """The name of a note. An empty step at the end makes it the beginning of names."""
+    """The name of a note. An empty last segment makes it a prefix of names."""
     return "langgraph:" + ":".join(quote(step, safe="") for step in steps)
 
 

@@ -65,7 +65,7 @@ class LiveKitMemory(Agent):
     async def llm_node(
         self, chat_ctx: llm.ChatContext, tools: list[Any], model_settings: ModelSettings
     ) -> AsyncGenerator[Any]:
-        """The model, which is told what is known also where it answers before the agent has quite come on."""
+        """The model, which is told what is known even if it answers before the agent has fully started."""
         known = await self._known()
         if not any(known in (getattr(item, "text_content", None) or "") for item in chat_ctx.items):
             chat_ctx.add_message(role="system", content=known)

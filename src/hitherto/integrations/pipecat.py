@@ -57,7 +57,7 @@ class PipecatMemory(FrameProcessor):
         context.set_messages(messages)
 
     def _turns(self, messages: list[Any]) -> list[Turn]:
-        """What was said, each with an id from all that was said before it: what passes again is recorded once."""
+        """What was said, each with an id from everything said before it, so that what passes again is recorded once."""
         chain, turns = derived_id("pipecat", self._user, self._lane or ""), list[Turn]()
         for one in messages:
             role, said = one.get("role"), one.get("content")

@@ -1,4 +1,4 @@
-"""What several frameworks need: one memory for those that await and those that wait, and a context as one text."""
+"""What several frameworks need: one memory for asynchronous and blocking callers, and a context as one text."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -11,7 +11,7 @@ from hitherto.sync import Hitherto as Blocking
 
 R = TypeVar("R")
 Memory = Hitherto | Blocking
-"""With the blocking twin, calls with and without `await` work; with the other, those with it alone."""
+"""With the blocking twin, calls work with and without `await`; with the other, only with it."""
 
 
 class Reach:
@@ -28,13 +28,13 @@ class Reach:
     def waited(self, call: Coroutine[Any, Any, R]) -> R:
         if self._blocking is None:
             call.close()
-            raise InvalidInput("this memory is awaited; pass a hitherto.sync.Hitherto to call it without await")
+            raise InvalidInput("this memory is asynchronous; pass a hitherto.sync.Hitherto to call it without await")
         return self._blocking.run(call)
 
 
 def context_text(made: Context, *, own: int = 0) -> str:
     """A context for a model that keeps its conversation itself: what is known, and what was said before that conversation,
-    which holds the last `own` turns already."""
+    which already holds the last `own` turns."""
     earlier = made.history[: max(0, len(made.history) - own)]
     lines = [
         f"{one['role']}: {escaped(said)}" for one in earlier if isinstance(said := one.get("content"), str) and said

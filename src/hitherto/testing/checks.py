@@ -49,7 +49,7 @@ HOSTILE: Final[Sequence[str]] = ("", " ", "<|endoftext|>", "[INST] x [/INST]", "
 
 
 def check_embedder(embedder: Embedder) -> None:
-    """Raises AssertionError where an embedder is not what recall relies on."""
+    """Raises AssertionError if an embedder is not what recall relies on."""
     assert embedder.name, "name: what settings call it"
     assert embedder.version, "version: changes whenever the vectors do"
     made = np.asarray(embedder.embed(list(TEXTS)), dtype=np.float32)
@@ -68,7 +68,7 @@ def check_embedder(embedder: Embedder) -> None:
 
 
 def check_reranker(reranker: Reranker) -> None:
-    """Raises AssertionError where a reranker is not what search relies on."""
+    """Raises AssertionError if a reranker is not what search relies on."""
     question = "When does the new job begin?"
     found = np.asarray(reranker.judge(question, list(TEXTS)), dtype=np.float32)
     assert found.shape == (len(TEXTS),), f"one verdict a text, not {found.shape}"
@@ -78,7 +78,7 @@ def check_reranker(reranker: Reranker) -> None:
 
 
 def check_tokenizer(encoder: Encoder) -> None:
-    """Raises AssertionError where a tokenizer cannot be counted with."""
+    """Raises AssertionError if a tokenizer cannot be counted with."""
     for text in (*TEXTS, *HOSTILE):
         tokens = encoder.encode_ordinary(text)
         assert (len(tokens) == 0) == (text == ""), f"{text[:20]!r} has {len(tokens)} tokens"
@@ -99,8 +99,8 @@ SAID: Final = (
 
 
 async def check_section(section: Section, *, moments: Iterable[Moment] = ()) -> None:
-    """Raises AssertionError where a section's function is not what a context relies on: for a user of whom nothing is known,
-    for one who talks, for hostile messages, and for `moments` of your own."""
+    """Raises AssertionError if a section's function is not what a context relies on: for an unknown user, for one who
+    talks, for hostile messages, and for `moments` of your own."""
     told = _told()
     first = Moment(
         tenant="default", user="ana", persona=_PERSONA, lane=None, message="", now=NOW, profile=Profile(id="p", at=NOW)
@@ -117,7 +117,7 @@ async def check_section(section: Section, *, moments: Iterable[Moment] = ()) -> 
 
 
 async def check_reader(reader: Reader) -> None:
-    """Raises AssertionError where a reader hands over notes that could not be used."""
+    """Raises AssertionError if a reader returns notes that could not be used."""
     assert reader.method in get_args(Method), f"method is one of {', '.join(get_args(Method))}"
     told = _told()
     lines = tuple(Line(turn=turn, speaker="Ana" if turn.role == "user" else "Nikita", text=turn.text) for turn in told)
@@ -158,7 +158,7 @@ def _check_reading(reading: Reading, passage: Passage) -> None:
 
 
 def _check_quotes(quotes: Sequence[Quote], lines: Sequence[Line], what: str) -> None:
-    """What is not quoted word for word is dropped where notes are decided on, so that a reader had better quote."""
+    """What is not quoted word for word is dropped where notes are decided on, so a reader should quote exactly."""
     texts = {line.turn.id: line.turn.text for line in lines}
     assert quotes, f"{what} needs a quote: the words that say it"
     for quote in quotes:
@@ -199,15 +199,15 @@ def _told() -> tuple[StoredTurn, ...]:
     )
 
 
-# What an OpenAI-compatible provider accepts as `messages`, strictly: each rule here is one that some provider refuses
-# by.
+# What an OpenAI-compatible provider accepts as `messages`, strictly: for each rule there is a provider that refuses
+# messages that break it.
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{1,128}")
 _ROLES = {"system", "developer", "user", "assistant", "tool"}
 
 
 def chat_faults(messages: Sequence[Mapping[str, Json]]) -> list[str]:
-    """Everything that is wrong with a list of chat messages, each with its place; nothing when it may be sent."""
+    """Everything that is wrong with a list of chat messages, each with its place; nothing if it may be sent."""
     faults: list[str] = []
     waiting: dict[str, None] = {}
     for place, message in enumerate(messages):

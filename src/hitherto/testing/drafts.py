@@ -12,7 +12,7 @@ from hitherto.types import Origin, Part, RecordKind, Role
 
 
 def moment(minutes: float = 0) -> datetime:
-    """A time that many minutes after the start of the fake clock."""
+    """A time this many minutes after the start of the fake clock."""
     return START + timedelta(minutes=minutes)
 
 
@@ -147,7 +147,7 @@ class FakeClock:
         return self._now
 
     def tick(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0, days: float = 0) -> datetime:
-        """Moves on (or back) by this much and returns the new time."""
+        """Moves forward (or back) by this much and returns the new time."""
         self._now += timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._now
 
@@ -158,7 +158,7 @@ class FakeClock:
 
 @contextmanager
 def failing(error: type[Exception]) -> Generator[None]:
-    """Passes when its block raises `error`."""
+    """Passes if its block raises `error`."""
     try:
         yield
     except error:

@@ -8,9 +8,9 @@ FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Runs one command; the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+    """Runs one command and returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 
-    Whatever goes wrong is one line on stderr, or with --json one object there.
+    Any failure is one line on stderr, or one JSON object there with --json.
     """
     from typer import Abort, TyperException
 
@@ -27,7 +27,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except HithertoError as error:
         return _report(error, str(error), code=FAILED, given=given)
     except BrokenPipeError:
-        # Whoever read the output has enough of it; nothing more can be written there.
+        # The reader of the output has closed it; nothing more can be written there.
         sys.stdout = None
         return FAILED
     except OSError as error:
@@ -40,7 +40,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _with_help(error: Exception, message: str) -> str:
-    """A wrong usage says where the right one is shown."""
+    """Adds to a usage error where the correct usage is shown."""
     path: object = getattr(getattr(error, "ctx", None), "command_path", None)
     message = message.replace("Value error, ", "")
     return f"{message} See: {path} --help" if path else message

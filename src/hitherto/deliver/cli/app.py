@@ -1,4 +1,4 @@
-"""The program: Typer's view of the table of commands. Help is plain text, which starts four times as fast as styled help."""
+"""The program: Typer's view of the table of commands. Help is plain text, which starts four times faster than styled help."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -86,6 +86,6 @@ def _group(group: CommandGroup) -> typer.Typer:
 
 
 def _epilog(entry: Command) -> str | None:
-    """Examples, kept as they are written."""
+    """Examples, exactly as they are written."""
     shown = (*entry.examples, *entry.sketches)
     return "\n".join(["\b", "Examples:", *(f"  {example}" for example in shown)]) if shown else None

@@ -1,7 +1,7 @@
 """One call of the command line: its global options, the memory it works on and how it answers.
 
 The global options may stand before or after the command's name, so every command takes them as well as the program does;
-what stands after wins. Everything that costs time to import is imported when it is used.
+those after it win. Everything that takes time to import is imported when it is used.
 """
 
 import inspect
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Advance = Callable[[int, int], None]
-"""Tells a progress bar how many of how many are done; a total of 0 is not known."""
+"""Reports progress as (done, total); a total of 0 means unknown."""
 
 DATA = "./memories"
 DATA_VARIABLE = "HITHERTO_DATA"
 
 
 _SHOWN = {code: chr(0x2400 + code) for code in range(32) if code != 10} | dict.fromkeys(range(127, 160), "�")
-"""Control characters as pictures of themselves; only the line feed stays what it is."""
+"""Control characters as their visible pictures; only the line feed is left alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The global options as they were given; None where they were not."""
+    """The global options as they were given; None for those that were not."""
 
     data: str | None = None
     as_json: bool | None = None
@@ -47,7 +47,7 @@ class Options:
     set: list[str] | None = None
 
     def over(self, other: "Options") -> "Options":
-        """These, and the other's where these say nothing; settings of both, these last."""
+        """These options, completed from the other's; settings of both, these last."""
         merged: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(Options)}
         merged = {k: getattr(other, k) if v is None else v for k, v in merged.items()}
         merged["set"] = [*(other.set or ()), *(self.set or ())]
@@ -76,7 +76,7 @@ GLOBAL: dict[str, Any] = {"data": Data, "as_json": AsJson, "at": At, "tenant": T
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a command is given: the options, resolved, and where its answer goes."""
+    """What a command is given: the resolved options, and where its answer goes."""
 
     options: Options
 
@@ -86,7 +86,7 @@ class Call:
 
     @property
     def environ(self) -> dict[str, str]:
-        """The environment, and over it what --set says."""
+        """The environment, overridden by --set."""
         import os
 
         if not self.options.set:
@@ -110,7 +110,7 @@ class Call:
 
     @contextmanager
     def memory(self, *, create: bool = False, **options: Any) -> Generator["Hitherto"]:
-        """The memory, opened. Only a command that writes may `create` it, so that a wrong folder is noticed."""
+        """Opens the memory. Only a command that writes may `create` it, so that a wrong folder is noticed."""
         now = self.at
         from hitherto import store
 
@@ -127,7 +127,7 @@ class Call:
 
     @property
     def settings(self) -> "Settings":
-        """The library's settings, as the environment and --set say."""
+        """The library's settings from the environment and --set."""
         from hitherto.settings import Settings
 
         return Settings.of_library(self.environ)
@@ -137,16 +137,16 @@ class Call:
         return {name: value for name, value in self.settings.library().items() if name != "model"}
 
     def answer(self, value: object, render: "Callable[[], RenderableType | str]") -> None:
-        """The value as JSON, or what `render` makes of it for people."""
+        """Prints the value as JSON, or what `render` makes of it for people."""
         if self.json:
             self.emit(value)
         else:
             self.show(render())
 
     def show(self, *parts: "RenderableType | str") -> None:
-        """Prints for people, without the blanks that fill tables up to the terminal's edge.
+        """Prints for people, without the spaces that pad tables to the terminal's width.
 
-        Stored text may hold anything, also what would command a terminal: such characters are shown, never sent.
+        Stored text may contain anything, including terminal control sequences: such characters are shown, never sent.
         """
         from rich.console import Console
         from rich.segment import Segment, Segments
@@ -167,7 +167,7 @@ class Call:
 
     @contextmanager
     def progress(self, title: str) -> Generator[Advance]:
-        """A bar on the terminal for long work; nothing where there is no terminal or JSON was asked for."""
+        """A progress bar on the terminal for long work; nothing if there is no terminal or JSON was requested."""
         from rich.console import Console
 
         console = Console(stderr=True)
@@ -183,9 +183,9 @@ class Call:
 
 
 def command(function: Callable[Concatenate[Call, P], None]) -> Callable[..., None]:
-    """The function as Typer takes it: the global options added, and a Call made of them.
+    """The function as Typer takes it: with the global options added, and a Call made of them.
 
-    As the callback of a group it is what the group's name alone does; before a subcommand it only hands its options on.
+    As the callback of a group, it runs if the group's name stands alone; before a subcommand it only passes its options on.
     """
     own = list(inspect.signature(function).parameters.values())[1:]
 
@@ -219,7 +219,7 @@ def moment(value: str, *, name: str) -> datetime:
 
 
 def _silent(done: int, total: int) -> None:
-    """No bar to move."""
+    """Without a progress bar."""
 
 
 # Options that many commands share, so that they read and behave the same everywhere.
@@ -250,7 +250,7 @@ Fields = Annotated[
 
 
 def field_values(given: Sequence[str] | None) -> dict[str, Json]:
-    """The fields by name. A value that reads as JSON is JSON; any other is the text itself."""
+    """The fields by name. A value that parses as JSON is JSON; any other is the text itself."""
     return {name: _value(value) for name, value in field_texts(given).items()}
 
 

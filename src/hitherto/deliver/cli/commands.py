@@ -1,5 +1,5 @@
-"""The one table of commands: what each is called, where it stands in the help, which calls of the engine it makes, and
-examples that work on the demo's memory. The program, its reference page and the completeness test are made from it.
+"""The one table of commands: each one's name, its place in the help, the engine calls it makes, and examples that work on
+the demo's memory. The program, its reference page and the completeness test are derived from it.
 """
 
 from collections.abc import Callable
@@ -26,21 +26,21 @@ Topic = Literal["Start", "Turns", "Contexts", "Memory", "Who", "Recipes", "Servi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One command. `name` of two words is a subcommand; `calls` are the engine's methods that it makes reachable."""
+    """One command. A `name` of two words is a subcommand; `calls` are the engine's methods that it makes available."""
 
     name: str
     topic: Topic
     run: Callable[..., None]
     calls: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
-    """They work as they stand on the demo's memory."""
+    """They work unchanged on the demo's memory."""
     sketches: tuple[str, ...] = ()
     """They need a file or an id of the reader's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandGroup:
-    """Commands of two words that share their first; `alone` is what the first word alone does."""
+    """Commands of two words that share the first one; `alone` is what the first word does by itself."""
 
     name: str
     help: str

@@ -193,10 +193,10 @@ def _written(call: Call, context: "Context", file: Path, *, redact: bool) -> Non
 
 
 def _whole(memory: "Hitherto", user: str, given: str) -> str:
-    """The id of the one newer snapshot that begins like this; what is no beginning of one stays as it is."""
+    """The id of the one recent snapshot that begins with this text; a text that begins none is returned unchanged."""
     fitting = [taken.id for taken in memory.snapshots(user=user, limit=NEWER) if taken.id.startswith(given)]
     if len(fitting) > 1 and given not in fitting:
-        raise InvalidInput(f"{given!r} is the beginning of {len(fitting)} snapshots; give more of it")
+        raise InvalidInput(f"{given!r} matches {len(fitting)} snapshots; give more of the id")
     return fitting[0] if len(fitting) == 1 else given
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Format = Literal["jsonl", "telegram", "whatsapp", "chatgpt", "openai", "character", "langchain", "mem0", "zep", "letta"]
 BATCH = 500
-"""Turns of an import are recorded in batches of this size, each durable before the next."""
+"""An import is recorded in batches of this many turns, each durable before the next."""
 
 
 def record(
@@ -110,7 +110,7 @@ def import_file(
 
 
 def _checked(call: Call, source: "importing.Source", format_name: Format) -> tuple[int, int, set[str]]:
-    """How many turns and facts the file holds, and of whom; an error for the first that cannot be kept."""
+    """How many turns and facts the file holds, and whose; an error for the first that cannot be stored."""
     from hitherto.clock import system_clock
     from hitherto.deliver import importing
     from hitherto.ingest import validation as validate
@@ -133,7 +133,7 @@ def _checked(call: Call, source: "importing.Source", format_name: Format) -> tup
 
 
 def _remember(memory: "Hitherto", fact: "importing.KnownFact") -> None:
-    """One that was imported before and says something else by now gets a new version."""
+    """A fact that was imported before and has changed since gets a new version."""
     fields = {name: value for name, value in asdict(fact).items() if name not in ("user", "id") and value is not None}
     try:
         memory.add("memory", user=fact.user, id=fact.id, origin="import", **fields)

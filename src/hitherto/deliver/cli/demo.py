@@ -1,4 +1,4 @@
-"""Command demo: the shortest way to see what Hitherto does, on a story that comes with it."""
+"""Command demo: the shortest way to see what Hitherto does, on a bundled story."""
 
 import shlex
 import tempfile
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hitherto.types import StoredTurn
 
 SHORT = 13
-"""So many characters of a snapshot's id name it."""
+"""The number of characters of a snapshot's id that name it."""
 NOTICE = (
     "“yes” alone says nothing: it is read in the light of Nikita's last question, and recall asks with both.",
     "Three days of silence are bridged by what happened last time and by today so far.",
@@ -90,7 +90,7 @@ def demo(
 
 
 def _opened(folder: Path, *, recipe: str | None, port: int) -> None:
-    """Serves the story until it is stopped, and shows it in a browser once it answers."""
+    """Serves the story until it is stopped, and opens it in a browser once the server answers."""
     try:
         from hitherto.deliver.http import server
     except ImportError as error:
@@ -102,7 +102,7 @@ def _opened(folder: Path, *, recipe: str | None, port: int) -> None:
 
 
 def _answered(turns: "Sequence[StoredTurn]") -> dict[str, str]:
-    """The snapshots that answers carry, by the message that each answered."""
+    """The snapshots on the answers, by the message that each one answered."""
     given: dict[str, str] = {}
     for before, after in pairwise(turns):
         if after.snapshot:
@@ -111,7 +111,7 @@ def _answered(turns: "Sequence[StoredTurn]") -> dict[str, str]:
 
 
 def suggestions(folder: Path, given: Mapping[str, str], *, recipe: str | None) -> list[Try]:
-    """Commands for what to look at next; they need HITHERTO_DATA and HITHERTO_USER set as shown above them."""
+    """Commands to try next; they need HITHERTO_DATA and HITHERTO_USER set as shown above them."""
     why, back = (given[message][:SHORT] for message in ("mon-07", "sat-01"))
     other = "companion-text" if recipe != "companion-text" else "companion"
     now = "--at 2026-03-14T16:52Z"
@@ -128,7 +128,7 @@ def suggestions(folder: Path, given: Mapping[str, str], *, recipe: str | None) -
 
 
 def _learnt_by(model: str | None) -> str:
-    """What the screen says of who learnt."""
+    """What the screen says about who learnt."""
     if model is None:
         return "by rules; --model recorded shows what a strong model's recorded answers make of them"
     return "by a strong model's recorded answers" if model == "recorded" else f"by {model}"
@@ -161,7 +161,7 @@ def _story(turns: "Sequence[StoredTurn]", *, model: str | None) -> "Iterator[Ren
 
 
 def _conversations(turns: "Sequence[StoredTurn]") -> "Iterator[tuple[StoredTurn, int]]":
-    """The first turn of each conversation, with how many turns it has."""
+    """The first turn of each conversation, with its number of turns."""
     runs: list[list[StoredTurn]] = []
     for turn in turns:
         if not runs or (runs[-1][0].session, runs[-1][0].lane) != (turn.session, turn.lane):

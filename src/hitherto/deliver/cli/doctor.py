@@ -1,4 +1,4 @@
-"""Command doctor: is everything well, and what is missing? What is degraded is said loudly, never hidden."""
+"""Command doctor: is everything well, and what is missing? Degraded parts are reported loudly, never hidden."""
 
 import os
 import platform
@@ -30,13 +30,13 @@ Verdict = Literal["ok", "degraded", "failed"]
 
 SAMPLES = 9
 INSTANT = 0.000_02
-"""A flush of a written page in fewer seconds than this has not reached a disk."""
+"""Flushing a written page faster than this means that it has not reached a disk."""
 REDIS_SECONDS = 5.0
-"""A look that somebody waits for may take longer than the work's own calls."""
+"""Somebody is waiting for this check, so it may take longer than the calls of background work."""
 LOOKED_AT = 1_000
-"""How many users' work is looked at."""
+"""How many users' work is checked."""
 PATIENCE = timedelta(minutes=2)
-"""So long work may be due before somebody should have done it."""
+"""How long work may be overdue before a worker should have done it."""
 LOW_SPACE = 512 * 1024 * 1024
 TOKENS_OF_SAMPLE = 5
 SAMPLE = "What did we promise?"
@@ -63,7 +63,7 @@ EXTRAS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that was looked at."""
+    """One thing that was checked."""
 
     name: str
     verdict: Verdict
@@ -129,7 +129,7 @@ def doctor(call: Call) -> None:
 
 
 def examine(call: Call) -> Iterator[Check]:
-    """Every check, each standing alone: one that fails hides none of the others."""
+    """Every check, independent of the others: a failing one hides none of them."""
     from hitherto import __version__
 
     yield Check(name="hitherto", verdict="ok", detail=f"{__version__} on Python {platform.python_version()}")
@@ -172,7 +172,7 @@ def _folder(folder: Path) -> Iterator[Check]:
 
 
 def _flush(folder: Path) -> Check:
-    """Whether what is written is flushed to the disk, and what that costs."""
+    """Whether writes are flushed to the disk, and what that costs."""
     spans: list[float] = []
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -226,7 +226,7 @@ def _store(call: Call) -> Iterator[Check]:
 
 
 def _unreadable(memory: "Hitherto") -> tuple[str, ...]:
-    """The first user whose memory cannot be opened: damaged, or encrypted and without its key."""
+    """The first user whose memory cannot be opened: damaged, or encrypted with its key missing."""
     try:
         memory.users()
     except HithertoError as error:
@@ -235,13 +235,13 @@ def _unreadable(memory: "Hitherto") -> tuple[str, ...]:
 
 
 def _waiting(memory: "Hitherto") -> int:
-    """How many of the first users have work that is due and nobody does."""
+    """How many of the first users have overdue work that nobody does."""
     late = datetime.now(UTC) - PATIENCE
     return len(memory.run(memory.engine.catalog.due(now=late, limit=LOOKED_AT)))
 
 
 def _redis(call: Call) -> Iterator[Check]:
-    """The Redis beside the database, where one is set: without it things take longer, nothing is lost."""
+    """The Redis beside the database, if one is set: without it things take longer, but nothing is lost."""
     url = call.settings.found_redis()
     if url is None:
         return
@@ -282,7 +282,7 @@ def _tokenizer(call: Call) -> Check:
 
 
 def _embedder(call: Call) -> Check:
-    """The embedder must know words: a table that gives nothing would leave recall to full text alone."""
+    """The embedder must know words: a table without content would leave recall to full text alone."""
     from hitherto.recall.embed import open_embedder
 
     try:
@@ -296,7 +296,7 @@ def _embedder(call: Call) -> Check:
 
 
 def _settings(call: Call) -> Iterator[Check]:
-    """Variables that were meant to set something and set nothing."""
+    """Variables that look like settings but set nothing."""
     from hitherto.settings import mistaken
 
     for wrong in mistaken(call.environ):
@@ -312,7 +312,8 @@ def _parts(call: Call) -> Iterator[Check]:
 
 
 def _installed(module: str) -> bool:
-    """Whether a module is there, asked of its package first: a namespace such as `google` may be missing as a whole."""
+    """Whether a module is installed. Its parent is checked first, because a namespace such as `google` may be missing
+    entirely."""
     package, _, inner = module.partition(".")
     return find_spec(package) is not None and (not inner or find_spec(module) is not None)
 

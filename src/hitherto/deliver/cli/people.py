@@ -73,7 +73,7 @@ def user(
     if unlink is not None:
         with call.memory() as memory:
             if not memory.unlink(*_address(unlink)):
-                raise NotFound(f"{unlink!r} is linked to no user")
+                raise NotFound(f"{unlink!r} is not linked to any user")
         call.answer({"removed": True}, lambda: f"unlinked {unlink}")
         return
     if name is None:

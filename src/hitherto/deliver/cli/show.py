@@ -55,7 +55,7 @@ _COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Striped:
-    """Words behind a stripe that runs along all their lines, also along those that the terminal's width makes."""
+    """Text behind a stripe that runs along all its lines, including those wrapped by the terminal."""
 
     words: Text
     stripe: str
@@ -119,7 +119,7 @@ def messages(built: Context) -> Iterator[RenderableType]:
 
 
 def budget(built: Context) -> Iterator[RenderableType]:
-    """A bar for each group of sections: filled to its tokens, a stroke at its target, its end the cap."""
+    """A bar for each group of sections: filled to its tokens, with a mark at its target; its end is the cap."""
     if not built.sections:
         return
     yield _title("Budget")
@@ -219,7 +219,7 @@ def _line(mark: str, colour: str, item: Item) -> RenderableType:
 
 
 def excerpt(text: str, *, length: int = EXCERPT) -> str:
-    """The beginning of a text in one line, without the mark of a list."""
+    """The beginning of a text on one line, without a list marker."""
     line = " ".join(text.split()).removeprefix("- ")
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 

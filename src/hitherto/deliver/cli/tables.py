@@ -46,7 +46,7 @@ class Column:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, empty: str) -> RenderableType:
-    """The rows under their headings, or a sentence where there are none."""
+    """The rows under their headings, or a sentence if there are none."""
     if not rows:
         return Text(empty, style="dim")
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
@@ -76,7 +76,7 @@ ID = Column("id", style="cyan")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedEntry:
-    """One thing of a list that has words of its own: a line of facts that ends with its id, and the words below."""
+    """One entry of a list of texts: a line of facts that ends with its id, and the text below."""
 
     title: str
     facts: Sequence[str]
@@ -86,7 +86,7 @@ class ListedEntry:
 
 
 def entries(found: Sequence[ListedEntry], *, empty: str) -> RenderableType:
-    """The entries under one another, or a sentence where there are none."""
+    """The entries below one another, or a sentence if there are none."""
     if not found:
         return Text(empty, style="dim")
     parts: list[RenderableType] = []
@@ -309,7 +309,7 @@ def state(one: State) -> RenderableType:
 
 
 def facts(values: Mapping[str, object]) -> RenderableType:
-    """Names and values under one another; what is empty is left out."""
+    """Names and values below one another; empty ones are left out."""
     drawn = Table(box=None, show_header=False, pad_edge=False)
     drawn.add_column(style="bold")
     drawn.add_column(overflow="fold", ratio=1)
@@ -326,7 +326,7 @@ def recipes(found: Sequence["Recipe"]) -> RenderableType:
 
 
 def recipe(one: "Recipe") -> RenderableType:
-    """The budget as a table, and everything else field by field as a TOML file would say it."""
+    """The budget as a table, and everything else field by field, as in a TOML file."""
     groups = table(
         (
             Column("group", style="bold"),

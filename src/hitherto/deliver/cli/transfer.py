@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from hitherto.store.protocol import Store
 
 HEADER_AND_FOOTER = 2
-"""Lines of an export that are no entries."""
+"""Lines of an export that are not entries."""
 NOTES = 10
-"""How many users that only the target has are named on a screen."""
+"""How many users that only the target has are named on screen."""
 
 
 def export(
@@ -100,7 +100,7 @@ def restore(
         _restored(call, "the database", users=users, again=_forget_again(call, call.data, forgotten))
         return
     if not store.exists(str(source)):
-        raise NotFound(f"{str(source)!r} is no backup: there is no memory in it")
+        raise NotFound(f"{str(source)!r} is not a backup: there is no memory in it")
     target = Path(call.data)
     if target.is_dir() and any(target.iterdir()):
         raise Conflict(f"{call.data!r} is not empty; restore into a new folder and move it when you have looked at it")
@@ -117,7 +117,7 @@ def restore(
 
 
 def _forget_again(call: Call, target: str, ledger: Path | None) -> int:
-    """How many users' memories something had to go from once more."""
+    """How many users' memories something had to be removed from again."""
     from hitherto.sync import Hitherto
 
     if ledger is None:
@@ -137,7 +137,7 @@ def _restored(call: Call, target: str, *, users: int, again: int) -> None:
 
 
 def _at_rest(call: Call, target: str) -> dict[str, Any]:
-    """The keys of a restored memory are those of the memory that it is to be."""
+    """The keys of a restored memory are those of the memory that it replaces."""
     given = call.library()
     if given["master_key"] is not None and given["keys"] is None and "://" not in target:
         given["keys"] = f"{Path(target).absolute()}.keys"
@@ -221,7 +221,7 @@ def _connected(call: Call, url: str, *, plain: bool) -> "Store":
 
 
 def put_back(call: Call, source: Path) -> int:
-    """A backup of a database, into the empty database of --data; the number of users."""
+    """Restores a backup into the empty database of --data; returns the number of users."""
     import asyncio
 
     from hitherto.store.postgres import PostgresStore
@@ -261,4 +261,4 @@ def schema(
     if call.json:
         call.emit({"sql": text})
     else:
-        typer.echo(text, nl=False)  # as it is: a terminal's width must not break it
+        typer.echo(text, nl=False)  # unwrapped: a terminal's width must not break it

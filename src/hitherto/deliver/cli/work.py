@@ -345,7 +345,7 @@ def _leads(parameter: Any, given: dict[str, Any]) -> bool:
 
 
 def _arguments(method: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The fields as the call takes them: times read, texts left as text."""
+    """The fields in the form that the call takes: times parsed, texts left as text."""
     hints = get_type_hints(method)
     for name, value in given.items():
         kinds = (hints.get(name), *get_args(hints.get(name)))

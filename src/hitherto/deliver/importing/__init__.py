@@ -1,4 +1,4 @@
-"""Conversations and memories from elsewhere: streamed, and with ids that make importing twice the same as once."""
+"""Conversations and memories from elsewhere: streamed, with ids that make a repeated import change nothing."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
@@ -35,15 +35,15 @@ FORMATS: Final[Mapping[Format, Callable[[Source], Iterator[Imported]]]] = {
 
 
 def read(source: Source, *, format: Format) -> Iterator[Imported]:
-    """The file's turns, oldest first within a conversation, and what was known besides; an InvalidInput with the line for
-    what cannot be read, and for a file in which the format finds nothing at all.
+    """The file's turns, oldest first within a conversation, and known facts; an InvalidInput with the line number for what
+    cannot be read, and for a file in which the format finds nothing at all.
     """
     found = False
     for one in FORMATS[format](source):
         found = True
         yield one
     if not found and not source.skipped:
-        raise InvalidInput(f"{source.path.name}: there is nothing in it that the format {format!r} reads")
+        raise InvalidInput(f"{source.path.name}: it contains nothing that the format {format!r} reads")
 
 
 __all__ = ["FORMATS", "Format", "Imported", "KnownFact", "Source", "read"]

@@ -1,5 +1,5 @@
-"""Chats with characters: Character.AI's turns with their candidates, and the chat files of SillyTavern and its kin (a line of
-names, then a message a line)."""
+"""Chats with characters: Character.AI's turns with their candidates, and the chat files of SillyTavern and similar programs
+(a line of names, then one message per line)."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from hitherto.types import Turn
 
 _HOLDERS: Final = ("chats", "histories", "history", "turns", "messages", "msgs")
 _WRITTEN: Final = ("%B %d, %Y %I:%M%p", "%Y-%m-%d @%Hh %Mm %Ss %fms", "%Y-%m-%d@%Hh%Mm%Ss")
-"""How chat files write a time where it is not ISO."""
+"""How chat files write a time that is not ISO."""
 
 
 def read(source: Source) -> Iterator[Imported]:
@@ -36,7 +36,7 @@ def read(source: Source) -> Iterator[Imported]:
 
 
 def _thing(given: Raw, chain: str, chat: str, *, owner: str, source: Source) -> Iterator[Turn]:
-    """A message, or what holds messages in the order they were said (Character.AI lists turns newest first)."""
+    """A message, or what contains messages in the order they were said (Character.AI lists turns newest first)."""
     held = [name for name in _HOLDERS if isinstance(given.get(name), list)]
     chat = text(given, "chat_id") or text(given, "external_id") or chat
     for name in held:
@@ -78,7 +78,7 @@ def _backwards(turns: list[Raw]) -> bool:
 
 
 def _chosen(turn: Raw) -> str | None:
-    """The answer that the person went on with."""
+    """The answer that the person continued from."""
     candidates = objects(turn, "candidates")
     chosen = text(turn, "primary_candidate_id")
     best = next((one for one in candidates if text(one, "candidate_id") == chosen), candidates[0] if candidates else {})

@@ -1,9 +1,8 @@
 """ChatGPT's own export, `conversations.json`.
 
-A conversation is a tree of nodes: editing a question or asking for another answer makes a branch. What
-was last shown leads from `current_node` up to the root, and that branch is imported. The file lists the
-newest conversation first, while a log runs forward, so its conversations are found in a first pass and
-read in their order of time in a second.
+A conversation is a tree of nodes: editing a question or asking for another answer makes a branch. The branch that was shown
+last leads from `current_node` up to the root, and that one is imported. The file lists the newest conversation first, while
+a log runs forward, so a first pass finds its conversations and a second reads them in order of time.
 """
 
 from collections.abc import Iterator
@@ -36,7 +35,7 @@ def turns(source: Source) -> Iterator[Turn]:
 
 
 def _places(stream: JsonStream, *, source: Source) -> Iterator[tuple[float, int, int]]:
-    """When each conversation began and where it stands in the file."""
+    """When each conversation began and where it is in the file."""
     if stream.peek() != b"[":
         raise InvalidInput(f"{source.path.name}, line {stream.line}: a ChatGPT export is a list of conversations")
     for _ in stream.elements():
@@ -89,7 +88,7 @@ def _turns(conversation: Raw, *, user: str, source: Source) -> Iterator[Turn]:
 
 
 def _branch(conversation: Raw, nodes: Raw) -> dict[str, None]:
-    """The shown branch from the root down; without a current node, the one that the newest leaf ends."""
+    """The shown branch from the root down; without a current node, the one that ends in the newest leaf."""
     node = text(conversation, "current_node")
     if node is None or node not in nodes:
         node = max(nodes, key=lambda name: (_time(nodes, name), name))
@@ -110,7 +109,7 @@ def _hidden(message: Raw) -> bool:
 
 
 def _content(content: Raw) -> tuple[str, tuple[Part, ...]]:
-    """Words, and what is no words: reasoning and pictures."""
+    """Words, and everything else: reasoning and pictures."""
     kind = text(content, "content_type")
     if kind == "thoughts":
         said = "\n".join(text(thought, "content") or "" for thought in objects(content, "thoughts"))

@@ -1,7 +1,6 @@
-"""Turns as JSON lines: a line is a `Turn`, field by field.
+"""Turns as JSON lines: each line is a `Turn`, field by field.
 
-A line without an id gets one from its content, counting equal lines, so that importing the file again
-changes nothing.
+A line without an id gets one from its content, counting equal lines, so that importing the file again changes nothing.
 """
 
 import json

@@ -62,7 +62,7 @@ def _checkpoints(owner: str, source: Source) -> Iterator[Imported]:
     try:
         from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
     except ModuleNotFoundError as error:
-        raise MissingExtra("checkpoints of LangGraph are read by LangGraph itself: pip install langgraph") from error
+        raise MissingExtra("reading LangGraph's checkpoints needs LangGraph: pip install langgraph") from error
     newest: dict[str, tuple[str, tuple[str, bytes]]] = {}
     columns = ("thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint")
     for thread, namespace, known, kind, body in source.rows("checkpoints", *columns):
@@ -76,7 +76,7 @@ def _checkpoints(owner: str, source: Source) -> Iterator[Imported]:
 
 
 def _chat(messages: Iterator[Raw], session: str, *, owner: str, source: Source) -> Iterator[Imported]:
-    """Messages have no times, and often no ids: an id then follows from everything said before."""
+    """Messages have no times, and often no ids: an id is then derived from everything said before."""
     chain = derived_id("langchain", session)
     for message in messages:
         inner = child(message, "data") or child(message, "kwargs") or message
@@ -114,7 +114,7 @@ def _content(inner: Raw, role: Role) -> tuple[str, tuple[Part, ...]]:
 
 
 def _plain(given: object) -> object:
-    """Content comes as a text, or as pieces some of which are plain texts."""
+    """Content is a text, or a list of pieces some of which are plain texts."""
     if not isinstance(given, list):
         return storable(given) if isinstance(given, str) else ""
     pieces = cast("list[object]", given)

@@ -1,6 +1,6 @@
 """Letta's agent file (`.af`): the messages of an agent, and what it wrote about its human.
 
-An agent of Letta speaks through a tool; what it said there is its turn. The block `persona` is the application's to define.
+A Letta agent speaks through a tool; what it said there is its turn. The block `persona` is for the application to define.
 """
 
 import json
@@ -21,7 +21,7 @@ _LARGEST: Final = 256 * 1024 * 1024
 def read(source: Source) -> Iterator[Imported]:
     owner = source.owner(of="an agent file")
     if source.size > _LARGEST:
-        raise InvalidInput(f"{source.path.name}: an agent file of more than 256 MB is not one")
+        raise InvalidInput(f"{source.path.name}: it is larger than 256 MB, which no agent file is")
     try:
         given = mapping(json.loads(source.path.read_bytes()))
     except UnicodeDecodeError as error:
@@ -87,7 +87,7 @@ def _words(message: Raw) -> str:
 
 
 def _wrapped(words: str) -> str:
-    """Letta hands a user's words to its model inside JSON; events of its own (a login, a heartbeat) are nobody's words."""
+    """Letta passes a user's words to its model inside JSON; its own events (a login, a heartbeat) are nobody's words."""
     inner = _object(words)
     if not inner:
         return words
@@ -95,7 +95,7 @@ def _wrapped(words: str) -> str:
 
 
 def _calls(message: Raw) -> tuple[str, tuple[Part, ...]]:
-    """What was said through the tool for speaking, and the calls of other tools."""
+    """What was said through the speaking tool, and the calls of other tools."""
     spoken: list[str] = []
     others: list[Part] = []
     for call in objects(message, "tool_calls"):
@@ -113,7 +113,7 @@ def _returned(message: Raw, words: str) -> ToolReturn:
 
 
 def _is_receipt(parts: Sequence[Part]) -> bool:
-    """Whether this is only the confirmation that the agent spoke."""
+    """Whether this only confirms that the agent spoke."""
     return any(isinstance(part, ToolReturn) and part.name == _SPEAKS for part in parts)
 
 

@@ -1,6 +1,6 @@
 """mem0: the JSON of `get_all()` or of a memory export, its history file (SQLite), and the file of its embedded Qdrant.
 
-Facts come as memories; the conversation that they were learnt from is in the history file only, as far as mem0 kept it.
+Facts arrive as memories; the conversation that they were learnt from is in the history file only, as far as mem0 kept it.
 """
 
 import io
@@ -67,7 +67,7 @@ def _fact(given: Raw, *, source: Source) -> Iterator[Imported]:
 
 
 def _history(source: Source) -> Iterator[Imported]:
-    """The last word on every memory, and the messages that mem0 kept."""
+    """The last version of every memory, and the messages that mem0 kept."""
     if not source.has_table("history"):
         raise InvalidInput(f"{source.path.name}: neither mem0's history nor a collection of its Qdrant")
     owner = source.owner(of="mem0's history")
@@ -97,7 +97,7 @@ def _history(source: Source) -> Iterator[Imported]:
 
 
 def when(value: str | None) -> datetime | None:
-    """A time with its zone; one without is UTC, as mem0 and SQLite write it."""
+    """A time with its zone; one without a zone is UTC, as mem0 and SQLite write it."""
     try:
         found = datetime.fromisoformat(value or "")
     except ValueError:
@@ -117,7 +117,7 @@ class _Plain:
 
 
 class _Harmless(pickle.Unpickler):
-    """Reads a pickle's values without any of the code that a pickle may name."""
+    """Reads a pickle's values without running any code that the pickle may name."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
         return _Plain

@@ -1,8 +1,7 @@
 """Conversations in the shape of OpenAI's chat API.
 
-Read are a list of messages, an object with `messages`, a list of such objects, and one of them per line.
-Messages carry no id, so each gets one from everything said before it: a conversation that has grown since
-the last import only adds.
+Accepted are a list of messages, an object with `messages`, a list of such objects, and one of them per line. Messages carry
+no id, so each gets one from everything said before it: importing a conversation that has grown only adds what is new.
 """
 
 import json
@@ -126,7 +125,7 @@ _MEDIA: Final = {
 
 
 def _media(piece: Raw) -> Media | None:
-    """What is attached: a picture by its address; what is carried inline is named without its bytes."""
+    """Attachments: a picture by its address; inline content is named without its bytes."""
     kind = text(piece, "type") or ""
     if kind not in _MEDIA:
         return None

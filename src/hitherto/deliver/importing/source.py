@@ -1,4 +1,4 @@
-"""What every importer is given, what it gives, and what it reports while it reads."""
+"""What every importer is given, what it yields, and what it reports while it reads."""
 
 import json
 import re
@@ -17,8 +17,8 @@ SQLITE = b"SQLite format 3\0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFact:
-    """What another memory had learnt. It becomes a memory of origin "import", under an id that makes importing twice the
-    same as once."""
+    """What another memory had learnt. It becomes a memory of origin "import", under an id that makes a repeated import
+    change nothing."""
 
     user: str
     id: str
@@ -37,8 +37,8 @@ class Source:
     """One file to import, and for whom.
 
     `user` owns what the file does not assign itself; `persona` is who answered; `assistant` names whose messages are the
-    persona's, where a format does not say; `zone` is the time zone of times that come without one. `passed` (bytes) and
-    `skipped` (why → how many) grow while it is read.
+    persona's if the format does not say; `zone` is the time zone of times without one. `passed` (bytes) and `skipped`
+    (reason → count) grow while the file is read.
     """
 
     path: Path
@@ -59,7 +59,7 @@ class Source:
         return self.user
 
     def skip(self, why: str) -> None:
-        """Notes that something of the file became no turn, so that nothing is left out silently."""
+        """Notes that something in the file became no turn, so that nothing is left out silently."""
         self.skipped[why] += 1
 
     @property
@@ -68,7 +68,7 @@ class Source:
             return file.read(len(SQLITE)) == SQLITE
 
     def rows(self, table: str, *columns: str) -> Iterator[Sequence[Any]]:
-        """Rows of somebody else's SQLite file, read only, in the order they were written."""
+        """Rows of another program's SQLite file, read-only, in the order they were written."""
         import apsw
 
         connection: Any = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -91,25 +91,22 @@ class Source:
 
 
 # --- values out of a JSON file of any size, with the line of every mistake -------------------------------------------------
-#
-# An export is one JSON document of sometimes several gigabytes, so it cannot be parsed whole. The reader
-# walks it: the caller steps into arrays and objects, takes the small values it wants as Python objects and
-# skips the rest. Only the value being taken is in memory. It works on bytes, where JSON's own signs are
-# single bytes, so that the place of a value in the file is known and can be read again.
+# An export is one JSON document of sometimes several gigabytes, so it cannot be parsed whole. The reader walks it: the
+# caller steps into arrays and objects, takes the small values it wants as Python objects and skips the rest. Only the value
+# being taken is in memory. It works on bytes, where JSON's own syntax is single bytes, so that the position of a value in
+# the file is known and can be read again.
 
 CHUNK: Final = 1 << 16
 _REST_OF_STRING: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _TO_BRACKET: Final = re.compile(rb'[^"{}\[\]]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"{}\[\]]*+)*+([{}\[\]])', re.DOTALL)
-"""Everything up to the next bracket that is not inside a string."""
+"""Everything up to the next bracket outside a string."""
 _SCALAR_END: Final = re.compile(rb"[\s,\]}]")
 _BLANK: Final = re.compile(rb"\s*")
 _MARK: Final = b"\xef\xbb\xbf"
 
 
 class JsonStream:
-    """A cursor over one file. `elements` and `members` step into a value; `value` takes it; `skip` passes
-    it.
-    """
+    """A cursor over one file. `elements` and `members` step into a value; `value` takes it; `skip` passes over it."""
 
     def __init__(self, file: BinaryIO, *, name: str) -> None:
         self._file = file
@@ -124,16 +121,16 @@ class JsonStream:
 
     @property
     def offset(self) -> int:
-        """Bytes of the file that were passed."""
+        """How many bytes of the file have been passed."""
         return self._dropped + self._at
 
     @property
     def line(self) -> int:
-        """The line of the cursor. Counted when asked for: only a mistake needs it."""
+        """The line of the cursor. Counted on demand: only a mistake needs it."""
         return self._lines + self._text.count(b"\n", 0, self._at)
 
     def peek(self) -> bytes:
-        """The first byte of what comes next, empty at the end of the file."""
+        """The first byte of what comes next; empty at the end of the file."""
         while True:
             self._at = self._end_of_blank()
             if self._at < len(self._text):
@@ -142,7 +139,7 @@ class JsonStream:
                 return b""
 
     def value(self) -> object:
-        """The next value, whole."""
+        """The next value, complete."""
         end = self._end()
         try:
             found: object = json.loads(self._text[self._at : end])
@@ -159,7 +156,7 @@ class JsonStream:
         self._at = self._end()
 
     def elements(self) -> Iterator[None]:
-        """Stands before each element of the next array in turn; the caller takes or skips it."""
+        """Stops before each element of the next array in turn; the caller takes or skips it."""
         self._expect(b"[")
         if self.peek() == b"]":
             self._at += 1
@@ -170,7 +167,7 @@ class JsonStream:
                 return
 
     def members(self) -> Iterator[str]:
-        """The keys of the next object, standing before each one's value."""
+        """The keys of the next object, stopping before each one's value."""
         self._expect(b"{")
         if self.peek() == b"}":
             self._at += 1
@@ -232,14 +229,14 @@ class JsonStream:
         return found.end() if found else self._at
 
     def _grow(self, at: int, complaint: str) -> int:
-        """The same place after reading on; the buffer is dropped up to the cursor."""
+        """The same position after reading on; the buffer is dropped up to the cursor."""
         before = self._at
         if not self._more():
             raise self._wrong(complaint)
         return at - before + self._at
 
     def _more(self) -> bool:
-        """Reads as much again as is held, so that a long value costs no more than its length."""
+        """Reads as much again as is buffered, so that a long value costs no more than its length."""
         chunk = self._file.read(max(CHUNK, len(self._text) - self._at))
         if not chunk:
             return False

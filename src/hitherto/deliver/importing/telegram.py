@@ -1,8 +1,8 @@
 """Telegram Desktop's export, `result.json`: one chat, or all chats of an account.
 
-Ids are turned into those that the Bot API uses, so that history joins what a bot records live. In
-supergroups and channels a message has one number for everybody, so a turn has the same id from both; in
-private chats and basic groups each account counts for itself, so those turns have ids of their own.
+Ids are converted to those of the Bot API, so that history joins what a bot records live. In supergroups and channels a
+message has one number for everybody, so a turn has the same id from both; in private chats and basic groups each account
+counts for itself, so those turns have ids of their own.
 """
 
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ _CHANNEL_OFFSET: Final = 1_000_000_000_000
 
 @dataclass(slots=True)
 class _Chat:
-    """The chat whose messages are being read. `above`: message → what it replies to; `topics`: creations
-    of topics.
+    """The chat whose messages are being read. `above`: message → what it replies to; `topics`: the messages that created
+    topics.
     """
 
     kind: str = ""
@@ -63,7 +63,7 @@ def turns(source: Source) -> Iterator[Turn]:
 
 
 def _export(stream: JsonStream, *, source: Source) -> Iterator[Turn]:
-    """The root is a chat itself, or holds lists of chats (the account's, and those that were left)."""
+    """The root is a chat itself, or contains lists of chats (the account's, and those that were left)."""
     chat = _Chat()
     for key in stream.members():
         if key in ("chats", "left_chats") and stream.peek() == b"{":
@@ -137,7 +137,7 @@ def _turn(message: Raw, chat: _Chat, *, found: int, replied: int | None, said: s
 
 
 def _role(message: Raw, chat: _Chat, *, assistant: str | None) -> Role:
-    """In a chat with a bot, the bot answers; elsewhere whoever the caller names does."""
+    """In a chat with a bot, the bot answers; elsewhere, whoever the caller names."""
     sender = text(message, "from_id")
     if chat.kind == "bot_chat" and sender == f"user{chat.number}":
         return "assistant"
@@ -145,7 +145,7 @@ def _role(message: Raw, chat: _Chat, *, assistant: str | None) -> Role:
 
 
 def _time(message: Raw) -> datetime | None:
-    """Old exports have the local time only, which is then taken as UTC."""
+    """Old exports have only the local time, which is then taken as UTC."""
     stamp = instant(number(message, "date_unixtime"))
     if stamp is not None:
         return stamp

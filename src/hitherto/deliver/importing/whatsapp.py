@@ -1,7 +1,7 @@
 """WhatsApp's own export of a chat, a text file.
 
-It writes dates as the phone does, so that 04/05 may be the fourth of May or the fifth of April: the order is the one in which
-no month is above 12 and time does not run backwards. Times are the phone's, so the zone has to be said.
+It writes dates as the phone does, so that 04/05 may be the fourth of May or the fifth of April: the right order is the one
+in which no month exceeds 12 and time does not run backwards. Times are the phone's, so the zone has to be given.
 """
 
 import re
@@ -28,7 +28,7 @@ _LINE: Final = re.compile(
 _SAID: Final = re.compile(r"(?P<name>[^:\n]{1,80}):\s(?P<text>.*)", re.DOTALL)
 _MARKS: Final = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
 _LEFT_OUT: Final = re.compile(r"<[^<>]{3,40}>|\w[\w ]{2,30} omitted|null", re.IGNORECASE)
-"""What stands for a picture or a voice message that was not exported, in the languages that put it in angle brackets."""
+"""Placeholders for pictures or voice messages that were not exported, in languages that put them in angle brackets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,9 @@ def read(source: Source) -> Iterator[Imported]:
     try:
         zone = ZoneInfo(source.zone)
     except (ZoneInfoNotFoundError, ValueError) as error:
-        raise InvalidInput(f"zone={source.zone!r} is no time zone; one is Europe/Berlin") from error
+        raise InvalidInput(
+            f"zone={source.zone!r} is not a time zone; use an IANA name such as Europe/Berlin"
+        ) from error
     order = _order(source, zone)
     seen: Counter[str] = Counter()
     for entry in _entries(source):

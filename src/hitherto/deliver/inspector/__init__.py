@@ -6,6 +6,6 @@ from hitherto.deliver.inspector import compare, context, conversation, entrance,
 
 
 def routers() -> list[APIRouter]:
-    """Every page; the last router answers for what is no page."""
+    """Every page; the last router answers for unknown pages."""
     rooms = (conversation, context, compare, playground, memory, work, entrance)
     return [room.router for room in rooms]

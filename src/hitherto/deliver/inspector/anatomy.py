@@ -1,5 +1,5 @@
-"""A context taken apart for the eye: its sections in order with their bytes and tokens, the stable beginning, its budgets,
-and every candidate with how its score came about and why it is in or out, in words."""
+"""A context prepared for display: its sections in order with their bytes and tokens, the stable beginning, its budgets, and
+every candidate with how its score came about and why it is in or out, in words."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ HUES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("loops", "requests", "task_state"), 4),
     **dict.fromkeys(("long_term", "foundation", "memories"), 5),
 }
-"""Colours are by what a section is made of; its name always stands beside."""
+"""Colours tell what a section is made of; its name is always shown as well."""
 _REASONS: Final = (
     (re.compile(OVER_BUDGET), "the budget of its section was used up by better ones"),
     (re.compile(r"over the limit of (\d+)"), r"its section takes \1 at most, and better ones were there"),
@@ -74,7 +74,8 @@ _REASONS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """A block of the system text as the stack shows it. `stable`: it is part of what stays the same from turn to turn."""
+    """A block of the system text as the stack shows it. `stable` says that it is part of what stays the same from turn to
+    turn."""
 
     section: str
     name: str
@@ -83,13 +84,13 @@ class Layer:
     bytes: int
     tokens: int
     share: float
-    """Hundredths of the whole system text."""
+    """Percent of the whole system text."""
     stable: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One part of a score, `share` in hundredths of the largest part of its list."""
+    """One part of a score; `share` is in percent of the largest part of its list."""
 
     name: str
     value: float
@@ -111,12 +112,12 @@ class CandidateEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anatomy:
-    """Everything a page shows of one context."""
+    """Everything a page shows about one context."""
 
     context: Context
     layers: tuple[Layer, ...]
     tail: tuple[Layer, ...]
-    """Sections that the recipe puts after the history, so that what stands before stays the same."""
+    """Sections that the recipe puts after the history, so that what comes before stays the same."""
     message_tokens: int
     uses: tuple[SectionUse, ...]
     total: SectionUse | None
@@ -132,7 +133,7 @@ class Anatomy:
 
     @property
     def messages(self) -> list[dict[str, Json]]:
-        """The chat messages but for those that hold sections."""
+        """The chat messages, without those that contain sections."""
         after = [message for message in _after(self.context) if not _holds_sections(message)]
         return [*self.context.history, *after, *self.context.messages[-1:]]
 
@@ -166,7 +167,7 @@ def total(context: Context) -> SectionUse | None:
 
 
 def why(item: Item) -> str:
-    """Why a candidate is in or out, in a sentence's words."""
+    """Why a candidate is in or out, as part of a sentence."""
     if item.included:
         return "in, but shortened to fit" if item.reason == SHORTENED else "in"
     for shape, words in _REASONS:
@@ -184,7 +185,7 @@ def hue_of(section: str) -> int:
 
 
 def _layers(text: str, items: Sequence[Item], counter: Tokenizer, *, stable: bool) -> Iterator[Layer]:
-    """The text's sections; `stable` marks those before the first that changes with every turn, as the prefix hash does."""
+    """The text's sections; `stable` marks those before the first that changes with every turn, like the prefix hash."""
     whole = max(1, len(text.encode("utf-8", "surrogatepass")))
     for block in blocks_of(text):
         section = _known(block, items)
@@ -217,7 +218,7 @@ def _holds_sections(message: Mapping[str, Json]) -> bool:
 
 
 def _known(block: SystemBlock, items: Sequence[Item]) -> str:
-    """The section of a block; one with a title of the recipe's own is known by what it holds."""
+    """The section of a block; one with a title of the recipe's own is recognised by its content."""
     if block.section in HEADINGS:
         return block.section
     holders = (item.section for item in items if item.included and item.text and item.text in block.text)
@@ -302,7 +303,7 @@ class _Mask:
         return {"role": message["role"], "content": words}
 
     def title(self, line: str) -> str:
-        """A marker as it is; one that no section of ours has may hold a name."""
+        """A marker as it is; a marker that is not one of our sections may contain a name."""
         bare = line.strip("[]/")
         known = any(bare in (heading.title, heading.closing) for heading in HEADINGS.values())
         return line if known or line in _TITLES else self.text(line)

@@ -1,5 +1,5 @@
-"""Charts as geometry: where lines, bars and labels stand. Templates draw them as SVG, so they need no script, print, and
-work in a page that is a file."""
+"""Charts as geometry: where lines, bars and labels go. Templates draw them as SVG, so they need no script, can be printed,
+and work in a page saved as a file."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 48, 10, 10, 22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """How full a budget is, in hundredths of its length; the end is the cap."""
+    """How full a budget is, in percent of the bar; its end is the cap."""
 
     used: float
     target: float
@@ -30,7 +30,7 @@ def bar(tokens: int, target: int, cap: int) -> Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One line: a value for each place, None where there is none."""
+    """One line: a value for each place, None if there is none."""
 
     name: str
     values: tuple[float | None, ...]
@@ -111,7 +111,7 @@ def plot(title: str, meaning: str, series: Sequence[Series], labels: Sequence[st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One bucket of a histogram: `height` in hundredths of the tallest."""
+    """One bucket of a histogram: `height` in percent of the tallest."""
 
     words: str
     count: int
@@ -125,7 +125,7 @@ def columns(buckets: Sequence[tuple[str, int]]) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartSpan:
-    """A stretch of time on a timeline, in hundredths of its length. `open`: it has no end yet."""
+    """A stretch of time on a timeline, in percent of its length. `open` says that it has no end yet."""
 
     start: float
     length: float
@@ -141,7 +141,7 @@ class Timeline:
 
     @staticmethod
     def over(moments: Sequence[datetime]) -> "Timeline":
-        """The axis that holds all of them, with a little room on both sides."""
+        """The axis that spans all of them, with a little room on both sides."""
         first, last = min(moments), max(moments)
         room = max((last - first) * 0.02, timedelta(hours=1))
         return Timeline(first - room, last + room)
@@ -182,13 +182,13 @@ def _in_words(line: Series, unit: str) -> str:
     return f"{line.name}: {_number(known[0])} to {_number(known[-1])}{unit}, median {_number(middle)}{unit}"
 
 
-# Entities and their links as a drawing: who is mentioned together. The layout is a spring model without chance, so the same
-# entities always stand in the same places.
+# Entities and their links as a drawing: who is mentioned together. The layout is a deterministic spring model, so the same
+# entities always appear in the same places.
 
 GRAPH_WIDTH, GRAPH_HEIGHT = 720, 420
 MARGIN = 60
 MOST = 30
-"""Entities of one drawing; beyond, a drawing says nothing."""
+"""Entities in one drawing; a drawing of more says nothing."""
 ROUNDS = 80
 
 
@@ -223,7 +223,7 @@ class Graph:
 
 
 def graph(entities: Sequence[Entity], named: Iterable[Sequence[str]]) -> Graph:
-    """The drawing. `named` are the references that each memory, episode or loop names."""
+    """The drawing. `named` are the references in each memory, episode or loop."""
     mentions: Counter[str] = Counter()
     together: Counter[tuple[str, str]] = Counter()
     for refs in named:
@@ -255,7 +255,7 @@ def graph(entities: Sequence[Entity], named: Iterable[Sequence[str]]) -> Graph:
 
 
 def _settled(refs: Sequence[str], links: Mapping[tuple[str, str], int]) -> dict[str, tuple[float, float]]:
-    """Where everybody stands when springs pull those who are linked and all push each other away."""
+    """The positions at which springs pull linked entities together while all push each other apart."""
     count = max(1, len(refs))
     at = {ref: (cos(2 * pi * n / count), sin(2 * pi * n / count)) for n, ref in enumerate(refs)}
     ideal = sqrt(4.0 / count)
@@ -278,7 +278,7 @@ def _settled(refs: Sequence[str], links: Mapping[tuple[str, str], int]) -> dict[
 
 
 def _fitted(at: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """The places stretched to the drawing's size."""
+    """The positions stretched to the drawing's size."""
     if not at:
         return {}
     left, right = min(x for x, _ in at.values()), max(x for x, _ in at.values())

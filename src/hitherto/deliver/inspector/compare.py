@@ -32,12 +32,12 @@ router = APIRouter(route_class=Page, include_in_schema=False)
 OFFERED = 40
 """Snapshots and messages to choose from."""
 AROUND = 2
-"""Equal lines that are shown around a difference."""
+"""Equal lines shown around a difference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A line of both texts side by side; None where one has nothing. A row of kind `gap` stands for `count` equal lines."""
+    """A line of both texts side by side; None if one has no such line. A row of kind `gap` stands for `count` equal lines."""
 
     kind: Literal["same", "changed", "added", "removed", "gap"]
     a: str | None = None
@@ -55,7 +55,7 @@ async def compare(
     recipe_a: str = "",
     recipe_b: str = "",
 ) -> Response:
-    """The two contexts that were asked for, with what differs marked; with none asked for, the choice."""
+    """The two contexts that were requested, with differences marked; without a request, the choice of contexts."""
     subject = await looking(request, user)
     memory, whose = subject.memory, subject.user
     pair: tuple[Context, Context] | None = None
@@ -108,7 +108,7 @@ def lines(a: str, b: str) -> Iterator[Row]:
 
 
 def folded(rows: Iterator[Row] | Sequence[Row]) -> Iterator[Row]:
-    """The rows without long stretches of equal lines."""
+    """The rows with long stretches of equal lines collapsed."""
     listed = list(rows)
     near = {
         place + step for place, row in enumerate(listed) if row.kind != "same" for step in range(-AROUND, AROUND + 1)
@@ -129,7 +129,7 @@ def folded(rows: Iterator[Row] | Sequence[Row]) -> Iterator[Row]:
 # --- another recipe over a recorded conversation: what it would have cost, recalled, kept and dropped ---------------------
 
 MOST = 60
-"""Messages of one backtest: as many as a page waits for."""
+"""Messages in one backtest: as many as somebody waits for."""
 RECALLED = frozenset({"memory", "episode", "turn", "summary"})
 NOT_RECALLED = frozenset({"working", "message", "quoted", "earlier"})
 
@@ -155,7 +155,7 @@ async def backtest(
     recipe_b: str = "",
     count: Annotated[int, Query(ge=2, le=MOST)] = 20,
 ) -> Response:
-    """The newest messages by two recipes; with the second not chosen, the choice."""
+    """The newest messages by two recipes; without a second recipe, the choice of recipes."""
     subject = await looking(request, user)
     memory, whose = subject.memory, subject.user
     filters = Filters(persona=persona, lane=lane)
@@ -191,7 +191,7 @@ async def _trials(
 
 
 def plots(trials: Sequence[Trial], a: str, b: str) -> tuple[Plot, ...]:
-    """Tokens, recalled evidence, prefix reuse and what was left out, of both recipes."""
+    """Tokens, recalled evidence, prefix reuse and what was left out, for both recipes."""
     labels = [views.excerpt(f"{trial.turn.at:%d %b %H:%M}") for trial in trials]
     names = (a, b if a != b else f"{b} again")
     sides = ([trial.a for trial in trials], [trial.b for trial in trials])
@@ -223,7 +223,7 @@ def _dropped(contexts: Sequence[Context]) -> list[float | None]:
 
 
 def _reuse(contexts: Sequence[Context]) -> list[float | None]:
-    """Hundredths of each context that a provider's cache would have found; the first has none before it."""
+    """Percent of each context that a provider's cache would have found; the first has no predecessor."""
     found: list[float | None] = [None]
     for before, after in pairwise(contexts):
         counter = tokenizer(str(after.log.get("tokenizer") or "o200k"))

@@ -34,7 +34,7 @@ RECENT = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenOut:
-    """A context of the list: what was asked, of whom, and how it was answered."""
+    """A context in the list: what was asked, of whom, and how it was answered."""
 
     snapshot: StoredSnapshot
     body: dict[str, Any]
@@ -43,7 +43,7 @@ class GivenOut:
 
 
 async def given_out(subject: Subject, kept: Sequence[StoredSnapshot]) -> list[GivenOut]:
-    """The snapshots with their messages, as far as these have not been forgotten."""
+    """The snapshots with their messages, unless these were forgotten."""
     bodies: list[dict[str, Any]] = [json.loads(one.body) for one in kept]
     names = [_message_name(body) for body in bodies]
     texts = Blobs(hashes=tuple(name for name in names if name))
@@ -72,7 +72,7 @@ async def context(
     start: Annotated[int, Query(ge=0, le=100_000)] = 0,
     q: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """The context of a snapshot, or the one behind a turn; with neither, the list of those that were kept."""
+    """The context of a snapshot, or the one behind a turn; with neither, the list of stored ones."""
     subject = await looking(request, user)
     if not snapshot and not turn:
         kept = await subject.memory.snapshots(user=subject.user, limit=RECENT)
@@ -130,7 +130,7 @@ def _sections(made: Anatomy) -> list[tuple[str, str, int, int]]:
     return [(section, *rest) for section, rest in counted.items()]
 
 
-# Search over what a user said and what is remembered, and over the contexts that were given out.
+# Searches what a user said, what is remembered, and the contexts that were given out.
 
 
 FOUND = 30
@@ -150,7 +150,8 @@ async def search(request: Request, user: str | None = None, q: Annotated[str, Qu
     return page(request, "search.html", user=subject.user, q=q, **found)
 
 
-# --- the context that a turn was answered from: the one that was kept, replayed, or one assembled again as of then ---------
+# --- the context that a turn was answered from: the stored one, replayed, or one reassembled as of then
+# --------------------
 
 LOOKED_BACK = 20
 """Turns before an answer among which its question is looked for."""
@@ -158,7 +159,7 @@ LOOKED_BACK = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedContext:
-    """A context and where it is from. `exact`: its bytes are those that were sent; None when none were kept."""
+    """A context and its origin. `exact` says that its bytes are those that were sent; None if none were stored."""
 
     context: Context
     exact: bool | None
@@ -175,7 +176,7 @@ class TracedContext:
 
 
 async def of_snapshot(memory: "Hitherto", *, user: str, snapshot: str) -> TracedContext:
-    """The context that was kept under this id."""
+    """The context that was stored under this id."""
     context = await memory.replay(user=user, snapshot=snapshot)
     (stored,) = await memory.snapshots(user=user, ids=[snapshot])
     return TracedContext(

@@ -1,5 +1,5 @@
-"""A conversation: turns by lane and persona, sessions as bands, live as turns arrive, and a way from each answer to what
-the model saw. A long one is shown in pieces, so that a page stays small wherever one is in it."""
+"""A conversation: turns by lane and persona, sessions as bands, live as turns arrive, with a way from each answer to what
+the model saw. A long conversation is shown in pieces, so that a page stays small wherever one is in it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 router = APIRouter(route_class=Page, include_in_schema=False)
 
 PIECE = 50
-"""Turns of one piece of a conversation."""
+"""Turns in one piece of a conversation."""
 LISTENING = 10.0
-"""Seconds that a stream is open. The browser asks again at once and says what it has seen, so that no turn is missed and a
-service that stops waits for no stream longer than this."""
+"""Seconds that a stream stays open. The browser reconnects at once and says what it has seen, so no turn is missed, and a
+stopping service waits for no stream longer than this."""
 LOOKED = 0.4
 """Seconds between two looks at the log."""
 
@@ -37,7 +37,7 @@ Place = Annotated[Known | None, Query()]
 
 
 class Whose(TypedDict):
-    """Filters as the library takes them."""
+    """Filters in the form that the library takes."""
 
     persona: str | None
     lane: str | None
@@ -57,7 +57,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Band:
-    """Turns in a row of one session. `begins`: its first turn is the session's first."""
+    """Consecutive turns of one session. `begins` says that its first turn is the session's first."""
 
     session: str
     turns: tuple[StoredTurn, ...]
@@ -77,7 +77,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnPage:
-    """A part of a conversation, and where it goes on; None where it does not."""
+    """A part of a conversation, and where it continues; None if it does not."""
 
     turns: tuple[StoredTurn, ...]
     older: int | None
@@ -152,7 +152,7 @@ async def live(
 
 
 async def personas(memory: "Hitherto", user: str) -> list[str]:
-    """The personas to choose from: those that are defined, and those of the newest turns."""
+    """The personas to choose from: the defined ones, and those of the newest turns."""
     newest = await memory.turns(user=user, before=LARGEST, limit=PIECE)
     defined = await memory.personas()
     return sorted({*(one.id for one in defined if one.id), *(turn.persona for turn in newest if turn.persona)})
@@ -222,7 +222,7 @@ async def replay(
     persona: str = "",
     lane: str = "",
 ) -> Response:
-    """The context at a place of the conversation."""
+    """The context at a place in the conversation."""
     subject = await looking(request, user)
     memory, whose, filters = subject.memory, subject.user, Filters(persona=persona, lane=lane)
     head = await memory.head(user=whose)
@@ -246,7 +246,7 @@ async def replay(
 
 @router.get(f"{ROOT}/replay/since")
 async def since(request: Request, turn: str, user: str | None = None) -> Response:
-    """What came and went in the context since the message before; asked for by the page, so that the slider need not wait."""
+    """What came and went in the context since the previous message; requested by the page, so that the slider need not wait."""
     subject = await looking(request, user)
     found = await subject.memory.turns(user=subject.user, ids=[turn])
     if not found:
@@ -261,7 +261,7 @@ async def since(request: Request, turn: str, user: str | None = None) -> Respons
 
 
 async def _message(memory: "Hitherto", user: str, filters: Filters, *, place: int) -> StoredTurn:
-    """The newest message at or before this place; the first after it where none is before."""
+    """The newest message at or before this place, or else the first one after it."""
     before = await memory.turns(user=user, before=place + 1, limit=NEARBY, **filters.given)
     for turn in reversed(before):
         if turn.role == "user":
@@ -273,7 +273,7 @@ async def _message(memory: "Hitherto", user: str, filters: Filters, *, place: in
 
 
 async def _before(memory: "Hitherto", user: str, turn: StoredTurn) -> StoredTurn | None:
-    """The message before this one to the same persona in the same lane."""
+    """The previous message to the same persona in the same lane."""
     before = await memory.turns(user=user, before=turn.place, limit=NEARBY, persona=turn.persona, lane=turn.lane)
     for other in reversed(before):
         if other.role == "user" and (other.persona, other.lane) == (turn.persona, turn.lane):

@@ -1,4 +1,4 @@
-"""The way in and out, and the files that pages are made with."""
+"""Signing in and out, and the static files that pages use."""
 
 import asyncio
 import hmac
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 router = APIRouter(route_class=Page, include_in_schema=False)
 
 NONCE = "hitherto_sign_in"
-"""A cookie that only our own page could set: the sign-in form must bring the same value."""
+"""A cookie that only our own page can set: the sign-in form must bring the same value."""
 
 
 @router.get("/")
@@ -78,7 +78,7 @@ async def sign_out(request: Request) -> Response:
 
 @router.get(paths.STATIC + "{name}")
 async def static(name: str) -> Response:
-    """A file that comes with the package."""
+    """A file bundled with the package."""
     kind = KINDS.get(PurePosixPath(name).suffix)
     path = STATIC / PurePosixPath(name).name
     if kind is None or not path.is_file():
@@ -111,7 +111,7 @@ def _asked(request: Request, *, next: str, problem: str = "", status: int = 200)
 
 
 def _inside(wanted: str) -> str:
-    """Where to go after signing in: a page of ours, whatever was asked for."""
+    """Where to go after signing in: one of our pages, whatever was requested."""
     return wanted if wanted.startswith(f"{paths.ROOT}/") and "\\" not in wanted and "\n" not in wanted else paths.ROOT
 
 
@@ -123,7 +123,7 @@ LISTED = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A user of the list, with the newest message as their own clock dates it."""
+    """A user in the list, with the newest message dated by their own clock."""
 
     user: str
     name: str = ""
@@ -134,7 +134,7 @@ class Listed:
 
 @router.get(ROOT)
 async def users(request: Request, q: str = "", after: str = "") -> Response:
-    """The tenant's users, by name; a key of one user goes on to that user."""
+    """The tenant's users, by name; a key of one user goes straight to that user."""
     caller = caller_of(request)
     if caller.user is not None:
         return RedirectResponse(Links(caller.user)("conversation"), status_code=303)
@@ -150,7 +150,7 @@ async def users(request: Request, q: str = "", after: str = "") -> Response:
 
 
 async def _listed(memory: "Hitherto", user: str) -> Listed:
-    """One whose memory cannot be read is listed all the same, with the reason."""
+    """A user whose memory cannot be read is listed all the same, with the reason."""
     try:
         profile = await memory.user(user)
         newest = await memory.turns(user=user, before=LARGEST, limit=1)

@@ -1,4 +1,4 @@
-"""What is remembered of a user: facts with their validity, entities, loops, summaries, state; and the ways to correct it."""
+"""What is remembered about a user: facts with their validity, entities, loops, summaries, state; and the ways to correct it."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A change of the relationship's state: fields with their value before and after."""
+    """A change of the relationship's state: fields with their values before and after."""
 
     at: datetime
     changes: tuple[tuple[str, Json, Json], ...]
@@ -150,7 +150,7 @@ async def merge(request: Request) -> Response:
 
 @router.post(f"{ROOT}/memory/split")
 async def split(request: Request) -> Response:
-    """Says that a name is somebody else."""
+    """Says that a name is somebody else's."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="write")
     await subject.memory.split(user=subject.user, entity=filled["entity"], name=filled["name"])
@@ -181,7 +181,7 @@ async def _facts(
 
 
 async def _today(request: Request, subject: Subject) -> dict[str, Any]:
-    """What was learnt since the user's midnight, what waits for a review, and what was left out and why."""
+    """What was learnt since the user's midnight, what is waiting for review, and what was left out and why."""
     memory, user, now = subject.memory, subject.user, _now(request)
     midnight = now.astimezone(ZoneInfo((await memory.user(user)).zone)).replace(
         hour=0, minute=0, second=0, microsecond=0
@@ -264,7 +264,7 @@ async def _loops(request: Request, subject: Subject, *, cursor: str | None) -> d
 
 
 async def _states(subject: Subject) -> list[tuple[str, State, list[Step]]]:
-    """The state with each persona, and how it came to be, newest change first."""
+    """The state with each persona, and how it came about, newest change first."""
     found: list[tuple[str, State, list[Step]]] = []
     for persona in ["", *await personas(subject.memory, subject.user)]:
         told = await subject.memory.history(user=subject.user, id=keys.state(persona or None))

@@ -1,4 +1,4 @@
-"""Try a message and a recipe: every number can be changed, the effect is shown at once, and what is good can be saved."""
+"""Try a message and a recipe: every number can be changed, the effect is shown at once, and a good result can be saved."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Number:
 async def playground(
     request: Request, user: str | None = None, recipe: str = "continuity", turn: str = "", persona: str = ""
 ) -> Response:
-    """The form, filled with a recipe's numbers and, when a turn is named, with its message and moment."""
+    """The form, filled with a recipe's numbers and, if a turn is named, with its message and moment."""
     subject = await looking(request, user)
     chosen = await recipe_of(recipe, subject.memory)
     asked = await _asked(subject.memory, subject.user, turn)
@@ -101,7 +101,7 @@ async def preview(request: Request) -> Response:
 
 @router.post(f"{ROOT}/playground/save")
 async def save(request: Request) -> Response:
-    """Keeps the form's recipe under a new name."""
+    """Saves the form's recipe under a new name."""
     filled = await form(request)
     subject = subject_of(request, user=filled.get("user"), scope="admin")
     if request.scope["state"]["caller"].user is not None:
@@ -145,7 +145,7 @@ def _read(number: Number, given: str) -> float | int:
     try:
         return float(given) if isinstance(number.value, float) else int(given)
     except ValueError as error:
-        raise InvalidInput(f"{number.path} is no number") from error
+        raise InvalidInput(f"{number.path} is not a number") from error
 
 
 def _set(fields: dict[str, Any], path: list[str], value: float | int) -> None:
@@ -161,7 +161,7 @@ async def _asked(memory: "Hitherto", user: str, turn: str) -> StoredTurn | None:
 
 
 def _soon_after(asked: StoredTurn | None, last: StoredTurn | None, zone: tzinfo) -> str:
-    """The form's moment: the turn's own, else a minute after the newest turn."""
+    """The form's moment: the turn's own, or else a minute after the newest turn."""
     if asked is not None:
         return _written(asked.at, zone)
     return _written(last.at + timedelta(minutes=1), zone) if last else ""
@@ -183,7 +183,7 @@ def _request(user: str, filled: Form, zone: tzinfo) -> dict[str, Any]:
         try:
             asked["at"] = instant(datetime.fromisoformat(at).replace(tzinfo=zone))
         except ValueError as error:
-            raise InvalidInput("the moment is no time") from error
+            raise InvalidInput("the moment is not a time") from error
     if known := filled.get("known"):
         asked["known"] = int(known) if known.isdecimal() else None
     return asked

@@ -1,7 +1,7 @@
-"""How a page is made: the templates, what every answer says to the browser, and errors as pages.
+"""How pages are made: the templates, the headers of every answer, and errors as pages.
 
-Stored text reaches a browser here, so three walls stand one behind the other: Jinja escapes everything, a page may run no
-script but the package's own files and load nothing from elsewhere, and what changes something needs a token of the form.
+Stored text reaches a browser here, so there are three walls, one behind the other: Jinja escapes everything, a page may run
+no script but the package's own files and load nothing from elsewhere, and every change needs a form token.
 """
 
 import hmac
@@ -123,7 +123,7 @@ WHY: Final = {
 
 
 def notes_kept(notes: Mapping[str, int]) -> str:
-    """What became of the notes of a step, by how learning counts them: "fact new" and the like."""
+    """The outcome of a step's notes, from learning's own counts: "fact new" and the like."""
     split = ((name.partition(" "), number) for name, number in notes.items())
     return ", ".join(f"{counted(number, noun)} {KEPT.get(op, op)}" for (noun, _, op), number in split)
 
@@ -146,7 +146,7 @@ def page(request: Request, template: str, *, status_code: int = 200, **values: o
 
 
 def is_piece(request: Request) -> bool:
-    """Whether a script on the page asks for a part of it."""
+    """Whether a script on the page requests a part of it."""
     return "hx-request" in request.headers
 
 
@@ -181,7 +181,7 @@ def _wrong(request: Request, error: HithertoError) -> Response:
     )
 
 
-# Addresses of the inspector's pages. The user stands in the query: an id may hold any character, a path may not.
+# Addresses of the inspector's pages. The user is in the query: an id may contain any character, a path may not.
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,22 +191,22 @@ class Links:
     user: str
 
     def __call__(self, page: str, **query: object) -> str:
-        """The address of a page; what is None or empty is left out."""
+        """The address of a page; None and empty values are left out."""
         wanted = {"user": self.user, **query}
         given = [(name, str(value)) for name, value in wanted.items() if value is not None and value != ""]
         return f"{ROOT}/{page}?{urlencode(given)}" if given else f"{ROOT}/{page}"
 
 
-# Stored text on a page. It is always text: escaped, its invisible characters written out, its direction kept to itself.
+# Stored text on a page. It is always text: escaped, with its invisible characters written out and its direction isolated.
 
 MOST_NAMED = 4
-"""Invisible characters in a row that are named one by one."""
+"""Consecutive invisible characters that are named one by one."""
 _TAGS = range(0xE0020, 0xE007F)
 """Tag characters: an invisible copy of ASCII, good for nothing but hiding words."""
 
 
 def shown(text: str) -> Markup:
-    """The text with what a reader could not see written out in brackets."""
+    """The text with invisible characters written out in brackets."""
     made: list[str] = []
     for seen, run in groupby(seen_and_hidden(text), key=lambda piece: piece[1]):
         words = "".join(piece for piece, _ in run)
@@ -215,13 +215,13 @@ def shown(text: str) -> Markup:
 
 
 def excerpt(text: str, length: int = 280) -> str:
-    """The beginning of a text in one line."""
+    """The beginning of a text on one line."""
     line = " ".join(text.split()).removeprefix("- ")
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
 def moment(at: datetime | None, zone: tzinfo | None = None) -> str:
-    """A time as people read it, where the user is, or in this zone."""
+    """A time as people read it, in the user's zone or in this one."""
     return "" if at is None else f"{at.astimezone(zone or _ZONE.get()):%a %d %b %Y %H:%M}"
 
 
@@ -267,14 +267,14 @@ def _bracketed(words: str, name: str) -> str:
     return f'<span class="hid" title="{escape(name.lower())}">[{escape(words)}]</span>'
 
 
-# Who looks at a page: the caller that the gate let in, and the token that their forms carry.
+# Who looks at a page: the caller that the gate admitted, and the token that their forms carry.
 
 FIELD = "form_token"
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A caller, or with none somebody who has not signed in."""
+    """A caller or, without one, somebody who has not signed in."""
 
     caller: Caller | None
     form_token: str
@@ -293,14 +293,14 @@ class Visit:
 
 
 def form_token(request: Request) -> str:
-    """What a form of this caller carries. It follows from the key, which no other site knows, and does not tell it."""
+    """What this caller's forms carry. It is derived from the key, which no other site knows, and does not reveal it."""
     headers = dict(request.scope["headers"])
     token = token_of(headers) or token_in_cookie(headers)
     return hmac.new(token.encode(), b"form", sha256).hexdigest() if token else ""
 
 
 async def looking(request: Request, user: str | None) -> Subject:
-    """The user that a page is about, if there is anything about them."""
+    """The user that a page is about, if anything is known about them."""
     subject = subject_of(request, user=user, scope="read")
     if await subject.memory.head(user=subject.user) == 0:
         raise NotFound
@@ -309,7 +309,7 @@ async def looking(request: Request, user: str | None) -> Subject:
 
 
 async def in_zone_of(subject: Subject) -> tzinfo:
-    """From here on this request shows times as the user's clock does; gives the user's zone."""
+    """From here on, this request shows times on the user's clock; returns the user's zone."""
     zone = ZoneInfo((await subject.memory.user(subject.user)).zone)
     _ZONE.set(zone)
     return zone
@@ -322,7 +322,7 @@ def zone_name() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a person filled in, from a form of ours."""
+    """What a person entered into one of our forms."""
 
     fields: Mapping[str, str]
 
@@ -332,12 +332,12 @@ class Form:
         return self.fields[name]
 
     def get(self, name: str) -> str | None:
-        """The field, or None when it is missing or empty."""
+        """The field, or None if it is missing or empty."""
         return self.fields.get(name) or None
 
 
 async def form(request: Request) -> Form:
-    """The form that was sent, if it was ours: no other site can send one with its token."""
+    """The submitted form, if it was ours: no other site can send one with its token."""
     sent = await request.form()
     given = Form({name: value for name, value in sent.multi_items() if isinstance(value, str)})
     expected = form_token(request)
@@ -346,20 +346,20 @@ async def form(request: Request) -> Form:
     return given
 
 
-# The files that pages are made with.
+# The files that pages use.
 
 STATIC: Final = Path(__file__).parent / "static"
 KINDS: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-"""What is served, and as what."""
+"""What is served, and its content type."""
 
 
 def style_sheet() -> str:
-    """The style sheet, for a page that is a file of its own."""
+    """The style sheet, for a page saved as a file."""
     return (STATIC / "inspector.css").read_text("utf-8")
 
 
 def standalone(context: Context, *, redact: bool = False) -> str:
-    """The page. With `redact`, nothing that anybody said or is called is in it."""
+    """The page as a single file. With `redact`, nothing that anybody said or is called is in it."""
     made = anatomy.anatomy(anatomy.redacted(context) if redact else context)
     style = Markup(style_sheet())
     return render("standalone.html", made=made, style=style, redacted=redact, linked=False)

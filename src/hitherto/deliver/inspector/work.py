@@ -1,4 +1,4 @@
-"""The work behind the answers and how the service is: what is due or parked, what is degraded, costs, sizes, latencies."""
+"""Background work and the state of the service: what is due or parked, what is degraded, costs, sizes, latencies."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 router = APIRouter(route_class=Page, include_in_schema=False)
 
 USERS = 25
-"""Users of the overview."""
+"""Users in the overview."""
 ROUTES = 12
 """Routes whose latencies are drawn: the busiest."""
 NO_MODEL = "No model is configured: memories are made by rules, and recall of the turns carries the load."
@@ -31,14 +31,14 @@ COSTS = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Where the work stands for one user."""
+    """The state of one user's work."""
 
     user: str
     status: Status
 
     @property
     def due(self) -> datetime | None:
-        """When the next step of the work is due."""
+        """When the next step is due."""
         return min((cursor.due for cursor in self.status.cursors if cursor.due and not cursor.parked), default=None)
 
     @property
@@ -96,7 +96,7 @@ async def _overview(memory: "Hitherto") -> list[Progress]:
 
 
 def latencies(found: dict[str, list[tuple[float, int]]]) -> list[Latency]:
-    """A histogram for each of the busiest routes. Buckets come counted up to their limit."""
+    """A histogram for each of the busiest routes. Bucket counts arrive cumulative."""
     made: list[Latency] = []
     for route, buckets in found.items():
         own = [

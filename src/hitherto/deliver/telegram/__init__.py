@@ -1,4 +1,4 @@
-"""Telegram: every update into the right lane of the right memory, whatever library receives it."""
+"""Telegram: puts every update into the right lane of the right memory, whichever library receives it."""
 
 from hitherto.deliver.telegram.adapter import (
     SECRET_HEADER,

@@ -1,7 +1,7 @@
 """Keeps a memory in step with a bot's chats: give it every update, and every message the bot sent.
 
-Updates come as raw dictionaries. aiogram and python-telegram-bot are not imported: each knows how to write its own object as
-the Bot API's JSON. A webhook checks two things before it believes an update: the secret token, and that the update is new.
+Updates come as raw dictionaries. aiogram and python-telegram-bot are not imported: each can write its own objects as the
+Bot API's JSON. A webhook checks two things before it trusts an update: the secret token, and that the update is new.
 """
 
 import hmac
@@ -49,14 +49,14 @@ _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
 
 def check_secret(secret: str) -> str:
-    """The secret if Telegram's `setWebhook` takes it, else a clear error."""
+    """The secret if Telegram's `setWebhook` accepts it, else a clear error."""
     if not _SECRET.fullmatch(secret):
         raise InvalidInput("the webhook secret must be 1 to 256 of A-Z, a-z, 0-9, _ and -")
     return secret
 
 
 def is_from_telegram(header: str | None, *, secret: str) -> bool:
-    """Whether the request carried our secret. Takes the same time for every wrong one."""
+    """Whether the request carried our secret, compared in constant time."""
     return hmac.compare_digest((header or "").encode(), check_secret(secret).encode())
 
 
@@ -67,9 +67,7 @@ def update_key(update: Raw, *, bot: int) -> str | None:
 
 
 class Seen:
-    """The updates that were handled lately. Turn ids keep recording idempotent over restarts; this spares
-    the rest.
-    """
+    """The updates that were handled recently. Turn ids keep recording idempotent over restarts; this saves the rest."""
 
     def __init__(self, *, limit: int = 10_000) -> None:
         self._limit = limit
@@ -108,7 +106,7 @@ class Forgetter(Protocol):
 
 
 class Links(Protocol):
-    """Which user an id of a channel belongs to."""
+    """Which user a channel's id belongs to."""
 
     async def resolve(self, channel: str, external_id: str) -> str | None: ...
 
@@ -118,9 +116,9 @@ class Links(Protocol):
 class Telegram:
     """One bot's view of the memory.
 
-    An update may come twice (a webhook that was not answered in time, a poll that was repeated): turns
-    are recorded under ids of their own, and an update that was handled already gives None. Without a
-    `forgetter`, deletions in business chats are only reported.
+    An update may arrive twice (a webhook that was not answered in time, a repeated poll): turns are recorded under ids of
+    their own, and an update that was already handled gives None. Without a `forgetter`, deletions in business chats are
+    only reported.
     """
 
     def __init__(
@@ -140,7 +138,7 @@ class Telegram:
         self._origins: dict[int, int] = {}
 
     async def handle(self, update: Raw) -> Event | None:
-        """Remembers what the update says, durably; what it meant, or None if it was handled before."""
+        """Stores what the update says, durably; returns what it meant, or None if it was handled before."""
         key = update_key(update, bot=self._bot.id)
         if key is not None and key in self._seen:
             return None
@@ -151,9 +149,7 @@ class Telegram:
         return event
 
     async def record_sent(self, message: Raw, *, snapshot: str | None = None) -> Event:
-        """Remembers what the bot sent: the `Message` that the send returned, and the snapshot it was
-        given.
-        """
+        """Stores what the bot sent: the `Message` that the send returned, and the snapshot it was given."""
         await self._learn_origin(chat_of({"message": message}))
         event = sent(message, bot=self._bot, origins=self._origins)
         if isinstance(event, Posted):
@@ -176,9 +172,7 @@ class Telegram:
         return event
 
     async def _record(self, posted: Posted) -> Posted:
-        """A message that the log has is left as it is: it may have been edited since this delivery set
-        out.
-        """
+        """A message that the log already has is left alone: it may have been edited since this delivery set out."""
         posted = await self._owned(posted)
         quoted = posted.quoted.id if posted.quoted else None
         known = await self._known(posted.turn.user, posted.turn.id, posted.chain, quoted)
@@ -192,9 +186,7 @@ class Telegram:
         return posted
 
     async def _edit(self, posted: Posted) -> Posted:
-        """A new version of the turn if its words changed: Telegram also reports edits that bots cannot
-        see.
-        """
+        """A new version of the turn if its words changed: Telegram also reports edits that bots cannot see."""
         turn = (await self._owned(posted)).turn
         recorded = (await self._known(turn.user, turn.id)).get(turn.id or "")
         if recorded is not None and recorded.text != turn.text:
@@ -206,7 +198,7 @@ class Telegram:
         return {turn.id: turn for turn in await self._log.turns(user=user, ids=wanted)}
 
     async def _owned(self, posted: Posted) -> Posted:
-        """A person may be known to the application by another name; a chat never is."""
+        """The application may know a person by another name; a chat never."""
         if self._links is None or posted.owner.kind != "person":
             return posted
         user = await self._links.resolve(CHANNEL, posted.owner.external_id)

@@ -1,7 +1,7 @@
 """What a Telegram message says: its words, and references to what it carries.
 
-Every message that is not a service message has words here, so that a photo without a caption can still be
-quoted, searched and answered. Files stay with Telegram: a part holds the file's id.
+Every message that is not a service message has words here, so that a photo without a caption can still be quoted, searched
+and answered. Files stay with Telegram: a part holds the file's id.
 """
 
 from typing import Final
@@ -19,9 +19,7 @@ _FILES: Final = {
     "video_note": ("video/mp4", "video message"),
     "voice": ("audio/ogg", "voice message"),
 }
-"""Field → media type where the message does not say, and the words for it. An animation comes with a
-document too.
-"""
+"""Field → media type if the message does not say, and the words for it. An animation comes with a document too."""
 
 _METADATA: Final = frozenset(
     {
@@ -39,7 +37,7 @@ _METADATA: Final = frozenset(
 
 
 def words(message: Raw) -> str | None:
-    """The message in words, None for a service message."""
+    """The message in words; None for a service message."""
     said = text(message, "text") or text(message, "caption")
     shown = _shown(message)
     if said is None:
@@ -74,7 +72,7 @@ def _media(file: Raw, *, media_type: str, caption: str) -> tuple[Media, ...]:
 
 
 def _is_plain_file(message: Raw) -> bool:
-    """A caption stands for its file; a poll or a place is said beside it."""
+    """A caption stands for its file; a poll or a place is mentioned beside it."""
     return "photo" in message or any(field in message for field in _FILES)
 
 

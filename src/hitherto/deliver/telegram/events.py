@@ -10,16 +10,14 @@ from hitherto.types import Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """Whose memory it is. Only a person may be linked to a user of the application: a group is never a
-    person.
-    """
+    """Whose memory it is. Only a person may be linked to a user of the application: a group is never a person."""
 
     kind: Literal["person", "chat", "business", "direct"]
     external_id: str
 
     @property
     def user(self) -> str:
-        """The user id for an owner that is linked to none."""
+        """The user id of an owner without a link."""
         return f"telegram:{'user' if self.kind == 'person' else self.kind}:{self.external_id}"
 
 
@@ -33,9 +31,7 @@ class Destination:
     direct: int | None = None
 
     def params(self) -> dict[str, int | str]:
-        """The fields of `sendMessage` that say where. A thread that is no topic is not named: Telegram
-        refuses it.
-        """
+        """The fields of `sendMessage` that say where. A thread that is not a topic is left out, because Telegram refuses it."""
         named = {
             "message_thread_id": self.topic,
             "business_connection_id": self.business,
@@ -48,9 +44,8 @@ class Destination:
 class Posted:
     """Someone wrote something.
 
-    `chain`: the turn whose lane this one joins if it is itself part of a reply chain; Telegram did not
-    say, the log may know. `quoted`: the message replied to, for a log that has never seen it.
-    `addressed`: it was written to the bot.
+    `chain`: the turn whose lane this one joins if it is itself part of a reply chain; Telegram did not say, the log may
+    know. `quoted`: the message replied to, for a log that has never seen it. `addressed`: it was written to the bot.
     """
 
     turn: Turn
@@ -67,9 +62,7 @@ class Posted:
         return replace(self, turn=replace(self.turn, user=user), quoted=quoted)
 
     def joining(self, lane: str | None) -> "Posted":
-        """The same event, given the lane of the turn `chain`: a reply chain goes on, other lanes begin a
-        new one.
-        """
+        """The same event, given the lane of the turn `chain`: a reply chain continues, other lanes start a new one."""
         if self.chain is None or lane is None or not lane.startswith("reply:"):
             return self
         return replace(self, turn=replace(self.turn, lane=lane), chain=None)
@@ -84,7 +77,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
-    """Messages are gone. Telegram tells bots so for business chats only."""
+    """Messages were deleted. Telegram tells bots this for business chats only."""
 
     owner: Owner
     turns: tuple[str, ...]
@@ -92,7 +85,7 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migrated:
-    """A group became a supergroup: the chat `new` goes on with the memory of `old`."""
+    """A group became a supergroup: the chat `new` continues with the memory of `old`."""
 
     old: int
     new: int

@@ -48,7 +48,7 @@ class Bot:
 
 
 def read(update: Raw, *, bot: Bot, origins: Mapping[int, int] | None = None) -> Event:
-    """What the update means. `origins` maps supergroups to the group they were (from `Migrated` events)."""
+    """What the update means. `origins` maps supergroups to the groups they were (from `Migrated` events)."""
     reader = _Reader(bot, origins or {})
     for field in _POSTS:
         if message := child(update, field):
@@ -66,12 +66,12 @@ def read(update: Raw, *, bot: Bot, origins: Mapping[int, int] | None = None) -> 
 
 
 def sent(message: Raw, *, bot: Bot, origins: Mapping[int, int] | None = None) -> Event:
-    """What we sent ourselves: the `Message` that a send method returned. It comes by no update."""
+    """What we sent ourselves: the `Message` that a send method returned. No update reports it."""
     return _Reader(bot, origins or {}).posted(message)
 
 
 def chat_of(update: Raw) -> int | None:
-    """The chat that an update speaks of, for the updates that speak of messages."""
+    """The chat that an update is about, for updates about messages."""
     for field in (*_POSTS, *_EDITS):
         if message := child(update, field):
             return integer(child(message, "chat"), "id")
@@ -165,9 +165,7 @@ class _Reader:
         return "assistant" if place.business is not None and sender not in (None, place.chat) else "user"
 
     def _lane(self, message: Raw, *, chat: int, target: Raw) -> tuple[str, bool]:
-        """The lane, and whether it is certain: without a thread id a reply may stand deeper in a chain
-        than it says.
-        """
+        """The lane, and whether it is certain: without a thread id, a reply may be deeper in a chain than it says."""
         thread = integer(message, "message_thread_id")
         if flag(message, "is_topic_message") and thread is not None:
             return lane(chat, topic=thread), True
@@ -235,7 +233,7 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """The chat a message stands in, and whose memory that is."""
+    """A message's chat, and whose memory that is."""
 
     owner: Owner
     chat: int
@@ -243,7 +241,7 @@ class _Place:
 
 
 def _reply_target(message: Raw) -> Raw:
-    """The message that this one replies to; in a topic, its own creation is none."""
+    """The message that this one replies to; in a topic, the message that created the topic does not count."""
     target = child(message, "reply_to_message")
     if "forum_topic_created" in target:
         return mapping(None)
@@ -253,8 +251,8 @@ def _reply_target(message: Raw) -> Raw:
 
 
 def _owner(message: Raw, *, chat: int, business: str | None) -> Owner:
-    """A private chat is the person's memory, a group its own. Business customers and people who write to
-    a channel directly share a chat or its id with others, so each of them has a memory apart.
+    """A private chat is the person's memory, a group its own. Business customers and people who write to a channel directly
+    share a chat or its id with others, so each of them has a separate memory.
     """
     if business is not None:
         return Owner(kind="business", external_id=f"{business}:{chat}")
@@ -266,7 +264,7 @@ def _owner(message: Raw, *, chat: int, business: str | None) -> Owner:
 
 
 def _speaker(message: Raw) -> str | None:
-    """Who speaks. On behalf of a chat (anonymous administrators, channels) the chat does."""
+    """Who speaks. For messages on behalf of a chat (anonymous administrators, channels), the chat does."""
     behind = child(message, "sender_chat")
     if behind:
         return _trimmed(text(message, "author_signature") or text(behind, "title") or f"chat {behind.get('id')}")

@@ -1,8 +1,8 @@
-"""Voice: answer a ringing call from the cached prompt alone, and remember the call when it has ended.
+"""Voice: answers a ringing call from the cached prompt alone, and stores the call when it has ended.
 
-`elevenlabs`, `vapi` and `retell` read and write their platform's shapes; `signatures` tells whether a webhook is theirs;
-`prompts` is the cache's entry, `lookups` the tool for during a call. All of it is pure but for `line`: routes give it bodies,
-headers and the time.
+`elevenlabs`, `vapi` and `retell` read and write their platform's shapes; `signatures` checks whether a webhook is theirs;
+`prompts` is the cache's entry, `lookups` the tool used during a call. All of it is pure except `line`: routes pass it
+bodies, headers and the time.
 """
 
 from hitherto.deliver.voice import elevenlabs, lookups, prompts, retell, signatures, vapi

@@ -27,7 +27,7 @@ def ringing(body: Raw) -> Ringing:
 
 
 def answer(spoken: Spoken, *, first_message: str | None = None) -> dict[str, Json]:
-    """The response: dynamic variables always, a prompt of our own only where there is one."""
+    """The response: always dynamic variables; a prompt of our own only if there is one."""
     agent: dict[str, Json] = {}
     if spoken.system:
         agent["prompt"] = {"prompt": spoken.system}
@@ -43,7 +43,7 @@ def answer(spoken: Spoken, *, first_message: str | None = None) -> dict[str, Jso
 
 
 def asked(body: Raw, *, caller: str | None, call: str | None) -> Asked:
-    """A server tool's request: its body is what the model filled in, so who calls comes in headers that it cannot."""
+    """A server tool's request. Its body is what the model filled in, so the caller is in headers that the model cannot set."""
     return Asked(caller=caller, call=call, query=text(body, "query"))
 
 

@@ -1,8 +1,8 @@
-"""The telephone line of a memory: rings are answered from prompts kept in this process, ended calls are remembered.
+"""The telephone line of a memory: rings are answered from prompts kept in this process, ended calls are recorded.
 
-A ring must not wait for anything that can be slow, so what it needs is prepared: when the service starts, after every call and
-after text from the same person, and now and then for all, since other processes write as well. Only a caller who is not kept
-yet costs a look into the store, and no longer than the deadline.
+A ring must not wait for anything that can be slow, so what it needs is prepared: when the service starts, after every call
+and after text from the same person, and now and then for all, because other processes write as well. Only a caller without
+a prepared prompt costs a read of the store, and no longer than the deadline.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ LOG = logging.getLogger("hitherto.voice")
 CHANNEL: Final = "phone"
 RECIPE: Final = "companion-voice"
 OPENING: Final = "Hello?"
-"""What is asked of the memory before anybody has said a word."""
+"""What the memory is asked before anybody has said a word."""
 PHONE: Final = "voice:user:"
-"""What the user is called whose number is linked to nobody: this and the number."""
+"""The user name of an unlinked number: this and the number."""
 NOBODY: Final = "voice:nobody"
 MOST_KEPT: Final = 10_000
 MOST_WARMED: Final = 500
@@ -70,7 +70,7 @@ class VoiceLine:
         self._users: dict[str, str] = {}
         self._preparing: dict[str, asyncio.Task[None]] = {}
         self._reading: dict[str, set[object]] = {}
-        """Prompts that are being made, by user. One that is not in here any more was made of something that was forgotten."""
+        """Prompts in the making, by user. One that was removed from here was made from something forgotten."""
 
     async def ring(self, caller: str | None) -> Spoken:
         """What to tell the platform about this caller, at once."""
@@ -87,7 +87,7 @@ class VoiceLine:
         return prompts.deliver(kept.prompt, now=self._clock(), span=span)
 
     async def _known(self, caller: str) -> Kept | None:
-        """The caller's prompt. One that has to be made first is made to its end, for the next ring, if this one cannot wait."""
+        """The caller's prompt. One that has to be made first is finished for the next ring, if this one cannot wait."""
         user = self._users.get(caller) or await self._owner(caller)
         if user not in self._kept:
             await asyncio.shield(self._soon(user))
@@ -98,7 +98,7 @@ class VoiceLine:
         return kept
 
     async def look_up(self, asked: Asked) -> str:
-        """What the memory says to a question during a call. It is always told something, so that the call goes on."""
+        """What the memory says to a question during a call. There is always an answer, so that the call continues."""
         if asked.query is None:
             return lookups.UNKNOWN
         if asked.caller is None:
@@ -117,21 +117,21 @@ class VoiceLine:
         return lookups.result_text(hits, zone=(await self._memory.user(user)).zone)
 
     async def hang_up(self, call: Call) -> None:
-        """Remembers a call that has ended, closes its session and prepares the next ring. Told again, it changes nothing."""
+        """Records a call that has ended, closes its session and prepares the next ring. Repeating it changes nothing."""
         user = await self._owner(call.person) if call.person else f"voice:call:{call.key}"
         said = turns(lookups.without_own_answers(call), user=user, persona=self._persona)
         if said:
             try:
                 ids = await self._memory.record(said)
             except Conflict:
-                # A later event of the platform with a corrected transcript: what was recorded first stays.
+                # The platform may send a corrected transcript later: what was recorded first stays.
                 ids = [turn.id for turn in said if turn.id]
             await self._close(user, ids, ended=call.ended)
         if call.person:
             await self._prepare(user)
 
     def touched(self, user: str) -> None:
-        """This user's memory has changed: a prompt that is kept for them is made anew, soon."""
+        """This user's memory has changed: their prompt, if there is one, is remade soon."""
         if user in self._kept:
             self._soon(user)
 
@@ -143,11 +143,11 @@ class VoiceLine:
             del self._users[caller]  # The link may have gone as well.
 
     def linked(self, caller: str) -> None:
-        """This number means somebody else from now on."""
+        """This number belongs to somebody else from now on."""
         self._users.pop(caller, None)
 
     async def warm(self) -> None:
-        """Makes the prompts of those who are likely to ring, so that a service that was started a moment ago knows them."""
+        """Makes the prompts of likely callers, so that a service that has just started knows them."""
         await self._memory.context(user=NOBODY, message=OPENING, recipe=self._recipe, keep=False)
         people = [
             *await self._memory.linked(),
@@ -158,7 +158,7 @@ class VoiceLine:
                 await self._refresh(user)
 
     async def refresh(self) -> None:
-        """Makes those prompts anew whose users were written to by anybody, or whose day is over."""
+        """Remakes the prompts of users whose log has grown or whose day is over."""
         now = self._clock()
         for user, kept in list(self._kept.items()):
             if now >= kept.prompt.valid_until or not await self._is_current(user, kept):
@@ -168,7 +168,7 @@ class VoiceLine:
                 self._users.pop(caller, None)
 
     async def _is_current(self, user: str, kept: Kept) -> bool:
-        """Whether nothing was written since. The head alone does not tell: somebody who was forgotten altogether and is back
+        """Whether nothing was written since. The head alone does not tell: a user who was forgotten entirely and is back
         may have said as much as before. The prompt's snapshot is gone then."""
         if await self._memory.head(user=user) != kept.head:
             return False
@@ -180,7 +180,7 @@ class VoiceLine:
             await asyncio.gather(*self._preparing.values(), return_exceptions=True)
 
     def _soon(self, user: str) -> "asyncio.Task[None]":
-        """The making of this user's prompt, begun unless it is under way."""
+        """The task that makes this user's prompt, started unless it is running."""
         task = self._preparing.get(user)
         if task is None:
             task = self._preparing[user] = asyncio.get_running_loop().create_task(self._refresh(user))
@@ -197,7 +197,7 @@ class VoiceLine:
         return await self._memory.resolve(CHANNEL, person) or f"{PHONE}{person}"
 
     async def _prepare(self, user: str) -> None:
-        """Makes the user's prompt, kept from now on; there is none of somebody of whom nothing is known."""
+        """Makes and keeps the user's prompt; there is none for a user about whom nothing is known."""
         kept = await self._made(user)
         if kept is None:
             self._kept.pop(user, None)
@@ -208,7 +208,7 @@ class VoiceLine:
             self._kept.popitem(last=False)
 
     async def _made(self, user: str) -> Kept | None:
-        """The user's prompt of now. When something is forgotten meanwhile, it is made once more from what is left."""
+        """The user's prompt as of now. If something is forgotten in the meantime, it is remade from what is left."""
         reading = object()
         self._reading.setdefault(user, set()).add(reading)
         try:
@@ -254,7 +254,7 @@ class VoiceLine:
 
 
 def _deferred(recipe: Recipe) -> Recipe:
-    """The recipe with holes for what passes, to be filled at delivery."""
+    """The recipe with placeholders for what changes, filled at delivery."""
     return recipe.model_copy(update={"situation": recipe.situation.model_copy(update={"deferred": True})})
 
 

@@ -1,8 +1,9 @@
 """Looking something up during a call: the one tool that a voice agent is given.
 
-What is said in a call is the platform's own short-term memory, and the prompt already holds what matters of the rest. So the
-tool is for the question nobody could foresee, it reads and never writes, and a call has only so many of it: every look-up is
-silence on the line. Who calls is what the platform says of the call, never an argument that its model fills in.
+What is said in a call is the platform's own short-term memory, and the prompt already holds what matters of the rest. So
+the tool is for the question nobody could foresee. It reads and never writes, and each call has a limited number of
+look-ups, because every one is silence on the line. The platform says who is calling, never an argument that its model fills
+in.
 """
 
 from collections import OrderedDict
@@ -19,11 +20,11 @@ from hitherto.safety.markup import safe
 from hitherto.types import Hit, ToolReturn
 
 TOOL: Final = "recall_memory"
-"""What the tool is called on every platform."""
+"""The tool's name on every platform."""
 HITS: Final = 5
 LONGEST_QUERY: Final = 1_000
 _LONGEST: Final = 400
-"""Characters of one thing that was found; an answer has to be heard, not read."""
+"""Characters of one result; an answer has to be heard, not read."""
 
 NOTHING: Final = "Nothing about that is remembered."
 TOO_LATE: Final = "The memory did not answer in time. Go on without it."
@@ -36,7 +37,7 @@ _MOST_CALLS: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A platform's call of the tool. `id` is what its answer is told apart by, where a platform asks several at once."""
+    """A platform's call of the tool. `id` tells answers apart if a platform asks several questions at once."""
 
     caller: str | None
     call: str | None
@@ -46,7 +47,7 @@ class Asked:
 
 
 class Allowance:
-    """So many look-ups in one call; a call that names itself by nothing but its caller has them anew after an hour."""
+    """How many look-ups a call has; for a call identified by its caller alone, the count restarts after an hour."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -66,7 +67,7 @@ class Allowance:
 
 
 def result_text(hits: Sequence[Hit], *, zone: str) -> str:
-    """What was found, as data: dated, short, and with nothing in it that could pass for a marker or an address."""
+    """The results as data: dated, short, and with nothing in them that could pass for a marker or an address."""
     if not hits:
         return NOTHING
     lines = [f"- ({local(hit.at, zone):%Y-%m-%d}) {indented(safe(bounded(hit.text, _LONGEST)))}" for hit in hits]
@@ -74,7 +75,7 @@ def result_text(hits: Sequence[Hit], *, zone: str) -> str:
 
 
 def without_own_answers(call: Call) -> Call:
-    """The call without what memory itself answered in it: that is no news, and is not learnt again."""
+    """The call without what memory itself answered in it: that is not news, and is not learnt again."""
     return replace(call, said=tuple(_emptied(one) for one in call.said))
 
 

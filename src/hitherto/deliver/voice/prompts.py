@@ -1,10 +1,9 @@
 """The cached prompt that answers before the first ring ends.
 
-It is rendered while there is time, with two holes for what passes: `{now}` and `{since}`. They are filled
-at delivery, and only in the lines of the situation that end with them, so that braces in a memory stay
-what they are. After `valid_until` (the user's next midnight, or the next loop that falls due) what was
-today is not today any more: the prompt is then served without that section and without the date that was
-written into it.
+It is rendered while there is time, with two placeholders for what changes: `{now}` and `{since}`. They are filled at
+delivery, and only in the lines of the situation that end with them, so that braces in a memory stay what they are. After
+`valid_until` (the user's next midnight, or the next loop that falls due), "today" is no longer today: the prompt is then
+served without that section and without the date that was written into it.
 """
 
 import json
@@ -25,7 +24,7 @@ _DATE: Final = re.compile(r"^Current date: .*\n?", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedPrompt:
-    """A rendered system text with its holes, and until when all of it is true."""
+    """A rendered system text with its placeholders, and until when all of it is true."""
 
     system: str
     zone: str
@@ -38,7 +37,7 @@ class CachedPrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
-    """What a platform is told at the start of a call. `fresh` is False when the cached prompt had run out."""
+    """What a platform is told at the start of a call. `fresh` is False if the cached prompt had expired."""
 
     system: str
     fresh: bool
@@ -59,7 +58,7 @@ def deliver(cached: CachedPrompt, *, now: datetime, span: Callable[[timedelta], 
 
 
 def unknown() -> Spoken:
-    """What a platform is told about a caller of whom nothing is known: every variable, all of them empty."""
+    """What a platform is told about an unknown caller: every variable, all of them empty."""
     variables = {"user_name": "", "known_caller": "false", "memory": ""}
     return Spoken(system="", fresh=True, snapshot=None, variables=variables)
 
@@ -82,7 +81,7 @@ def dump(cached: CachedPrompt) -> str:
 
 
 def load(body: str) -> CachedPrompt | None:
-    """A prompt that was dumped; None for anything else, which a call then answers as an unknown one."""
+    """A prompt that was dumped; None for anything else, which a call then treats as an unknown caller."""
     try:
         found = mapping(json.loads(body))
     except json.JSONDecodeError:

@@ -17,7 +17,7 @@ _ROLES: Final[dict[str, Role]] = {
     "tool_call_result": "tool",
 }
 _AFTER: Final = ("call_ended", "call_analyzed")
-"""Both bring the whole call; the second adds the analysis. Turns have the same ids from both."""
+"""Both carry the whole call; the second adds the analysis. Turns have the same ids from both."""
 
 
 def ringing(body: Raw) -> Ringing | None:
@@ -89,13 +89,13 @@ def _time(call: Raw, key: str) -> datetime | None:
 
 
 def _person(call: Raw) -> str | None:
-    """Whoever is not our agent: the caller of an inbound call, the one called of an outbound one."""
+    """The human: the caller of an inbound call, the callee of an outbound one."""
     outbound = text(call, "direction") == "outbound"
     return text(call, "to_number" if outbound else "from_number") or text(child(call, "metadata"), "user_id")
 
 
 def _utterances(entries: list[Raw]) -> tuple[Utterance, ...]:
-    """Only words have times; what has none happened when the words before it ended."""
+    """Only words have times; anything without one happened when the words before it ended."""
     said: list[Utterance] = []
     latest = timedelta()
     names: dict[str, str] = {}

@@ -1,9 +1,8 @@
-"""Is this webhook from the platform, and is it fresh? Answers are reasons, so that a log can say why one
-was refused.
+"""Whether a webhook comes from the platform and is fresh. Answers are reasons, so that a log can say why one was refused.
 
-Each platform signs the raw body together with a time. A request whose time is too far from ours, behind
-or ahead, is refused: a captured one cannot be played back later. Within that window the same delivery has
-the same signature, so a replay is recognised by its digest.
+Each platform signs the raw body together with a time. A request whose time is too far from ours, in either direction, is
+refused, so a captured one cannot be replayed later. Within that window the same delivery has the same signature, so a
+replay is recognised by its digest.
 """
 
 import hmac
@@ -25,14 +24,12 @@ VAPI_HEADER: Final = "X-Vapi-Secret"
 ELEVENLABS_TOLERANCE: Final = timedelta(minutes=30)
 RETELL_TOLERANCE: Final = timedelta(minutes=5)
 _AHEAD: Final = timedelta(minutes=5)
-"""How far the platform's clock may be before ours."""
+"""How far the platform's clock may be ahead of ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Scheme:
-    """How one platform writes its header: the keys of time and digest, the time's unit, and what is
-    signed.
-    """
+    """How one platform writes its header: the keys of time and digest, the time's unit, and what is signed."""
 
     time: str
     digest: str
@@ -64,7 +61,7 @@ def retell(
 
 
 def vapi(header: str | None, *, secret: str, bearer: str | None = None) -> Verdict:
-    """Vapi sends the server's secret itself, without a time: replays are told by the call's id alone. A custom credential of
+    """Vapi sends the server's secret itself, without a time: only the call's id reveals a replay. A custom credential of
     its newer kind comes as `Authorization: Bearer …` instead."""
     kind, _, token = (bearer or "").partition(" ")
     given = header or (token.strip() if kind.lower() == "bearer" else "")

@@ -1,4 +1,4 @@
-"""Calls, whichever platform carried them: one about to begin, and one that has ended."""
+"""Calls on any platform: one about to begin, and one that has ended."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -47,19 +47,17 @@ class Call:
 
     @property
     def key(self) -> str:
-        """The name under which this call is noted as done; a delivery that comes again has the same."""
+        """The name under which this call is noted as done; a repeated delivery has the same one."""
         return f"{self.platform}:{self.id}"
 
 
 def offset(seconds: float | None) -> timedelta:
-    """How far into a call something was, kept within what a call can last."""
+    """How far into a call something was, limited to what a call can last."""
     return timedelta(seconds=min(max(seconds or 0.0, 0.0), LONGEST.total_seconds()))
 
 
 def turns(call: Call, *, user: str, persona: str | None = None, lane: str | None = None) -> tuple[Turn, ...]:
-    """The call as turns with their times. Delivered again, by this event or a later one, they have the
-    same ids.
-    """
+    """The call as turns with their times. Delivered again, by this event or a later one, they have the same ids."""
     return tuple(
         Turn(
             user,

@@ -44,8 +44,7 @@ def answer(
 ) -> dict[str, Json]:
     """The saved assistant with our variables. Its prompt can use `{{memory}}`.
 
-    With `model` (provider and name, which Vapi wants together with a prompt) the prompt is replaced as a
-    whole.
+    With `model` (provider and name, which Vapi wants together with a prompt) the prompt is replaced as a whole.
     """
     overrides: dict[str, Json] = {"variableValues": {**spoken.variables}}
     if model is not None and spoken.system:
@@ -87,7 +86,7 @@ def _arguments(function: Raw, key: str) -> Raw:
 
 
 def tool_result(results: Sequence[tuple[Asked, str]]) -> dict[str, Json]:
-    """The answers to the calls, each on one line: Vapi does not take line breaks."""
+    """The answers to the calls, each on one line: Vapi does not accept line breaks."""
     found: list[Json] = [
         {"toolCallId": asked.id, "name": asked.tool, "result": " ".join(one.split("\n"))} for asked, one in results
     ]
