@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.recall.passages import LONGEST, MOST, SHOWN, about, best, passages
+from hitherto.recall.passages import LONGEST, MOST, SHOWN, LongTexts, about, passages
 from hitherto.tokens import tokenizer
 
 NONE = np.zeros(0, dtype=np.float32)
@@ -80,8 +80,31 @@ def test_two_endless_words_are_cut_too(words: int) -> None:
 
 def test_the_best_passage_holds_the_words_or_is_the_most_similar() -> None:
     story = [paragraph(topic) for topic in ("harbour", "wedding", "storm")]
-    assert best(story, ("wed",), NONE, code="en") == 1
-    assert best(story, ("nothing",), np.array([0.1, 0.2, 0.7], dtype=np.float32), code="en") == 2
+    text, long = "\n\n".join(story), LongTexts()
+    for _ in range(2):
+        assert long.best(text, ("wed",), NONE) == story[1]
+        assert long.best(text, ("nothing",), np.array([0.1, 0.2, 0.7], dtype=np.float32)) == story[2]
+    assert long.best("I start at Acme on Monday!", ("acm",), NONE) == ""
+
+
+@given(
+    st.lists(st.sampled_from(["It rained.  ", "\n", "\n\n", "- so what?\n", "a b c d " * 100, "x" * 600]), min_size=60)
+)
+def test_any_passage_is_found_again_in_its_text(parts: list[str]) -> None:
+    text, long = "".join(parts), LongTexts()
+    for place, passage in enumerate(found := passages(text)):
+        alike = np.zeros(len(found), dtype=np.float32)
+        alike[place] = 1.0
+        assert long.best(text, (), alike) == passage
+
+
+def test_few_long_texts_are_remembered_and_none_after_forgetting() -> None:
+    long = LongTexts(most=2)
+    for topic in ("harbour", "wedding", "storm"):
+        long.best(paragraph(topic, sentences=60), (), NONE)
+    assert len(long) == 2
+    long.forget()
+    assert len(long) == 0
 
 
 @pytest.mark.req("R2.4")

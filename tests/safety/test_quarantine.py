@@ -76,8 +76,9 @@ def test_any_text_gets_an_answer(text: str, origin: Origin) -> None:
 
 
 def matches(rule: Rule) -> st.SearchStrategy[str]:
-    """Texts in lower case that a rule matches, and some more: where words end is left open, what must follow is in it."""
-    alphabet = st.characters(max_codepoint=127) if rule.needs else st.characters()
+    """Texts in lower case that a rule matches, and some more: where words end is left open, what must follow is in it.
+    Letters that pass for ASCII ones when case is ignored are left out: `lower` keeps them."""
+    alphabet = st.characters(exclude_characters="\u0130\u0131\u017f\u212a")
     wider = rule.pattern.pattern.replace(r"\b", "").replace("(?=", "(?:")
     return st.from_regex(wider, fullmatch=True, alphabet=alphabet)
 
@@ -85,9 +86,10 @@ def matches(rule: Rule) -> st.SearchStrategy[str]:
 @pytest.mark.parametrize("rule", [*ATTACKS, *STANDING], ids=lambda rule: rule.kind)
 @settings(max_examples=30)
 @given(data=st.data())
-def test_every_match_in_ascii_holds_what_its_rule_needs(rule: Rule, data: st.DataObject) -> None:
+def test_every_match_in_ascii_letters_holds_what_its_rule_needs(rule: Rule, data: st.DataObject) -> None:
     text = data.draw(matches(rule))
-    assert any(need in text.lower() for need in rule.needs) or not text.isascii()
+    foreign = any(sign.isalpha() and not sign.isascii() for sign in text)
+    assert any(need in text.lower() for need in rule.needs) or (foreign and not rule.plain)
 
 
 SAID = (

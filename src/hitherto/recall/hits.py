@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from hitherto.clock import micros
-from hitherto.recall.passages import best, passages
+from hitherto.recall.passages import LongTexts
 from hitherto.recall.query import Question
 from hitherto.recall.rank import (
     DEFAULT,
@@ -98,7 +98,7 @@ class Found:
     """Calibrated, by the entry of a record; what has no vector yet is assumed to be just similar enough."""
     passages: Mapping[int, Floats]
     """By the entry of a long text: how similar each of its passages is."""
-
+    long: LongTexts
     lanes: frozenset[str] = frozenset()
     """Other lanes that the message names."""
     problem: str = ""
@@ -112,13 +112,8 @@ class Found:
         return Recalled(what=what, score=ranked.score, parts=ranked.parts, excerpt=self.excerpt(what))
 
     def excerpt(self, what: StoredTurn | Record) -> str:
-        if what.seq not in self.passages:
-            return ""
-        parts = passages(what.text)
-        if not parts:
-            return ""
-        code = detect(what.text) or ENGLISH
-        return parts[best(parts, self.question.stems, self.passages[what.seq], code=code)]
+        similarities = self.passages.get(what.seq)
+        return "" if similarities is None else self.long.best(what.text, self.question.stems, similarities)
 
 
 def in_scope(turn: StoredTurn, search: Search, lanes: frozenset[str]) -> bool:

@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.text.analyser import stems_as
+from hitherto.text.languages import ENGLISH, detect
 from hitherto.tokens import tokenizer
 
 LONGEST: Final = 500
@@ -44,15 +45,69 @@ def passages(text: str) -> tuple[str, ...]:
     return tuple(found[:MOST])
 
 
-def best(found: Sequence[str], asked: Sequence[str], similarities: NDArray[np.float32], *, code: str) -> int:
-    """The passage that answers best, by its share of the asked stems in the language of the text, and its similarity if
-    known."""
-    wanted = set(asked)
-    shares = [len(wanted.intersection(stems_as(passage, code))) / max(len(wanted), 1) for passage in found]
-    scores = np.array(shares)
-    if len(similarities) == len(found):
-        scores = scores + np.maximum(similarities, 0.0)
-    return int(np.argmax(scores))
+class _Cut(NamedTuple):
+    """A long text cut up: where each passage stands in it, or the passage where it was put together of what does not follow
+    each other, and what is said where, by hash."""
+
+    places: tuple[tuple[int, int] | str, ...]
+    stems: NDArray[np.int64]
+    owners: NDArray[np.uint8]
+    """The passage of each stem; each has a stem once."""
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        parts, code = passages(text), detect(text) or ENGLISH
+        said = [dict.fromkeys(stems_as(part, code)) for part in parts]
+        places: list[tuple[int, int] | str] = []
+        end = 0
+        for part in parts:
+            begin = text.find(part, end)
+            end = begin + len(part) if begin >= 0 else end
+            places.append((begin, end) if begin >= 0 else part)
+        return cls(
+            tuple(places),
+            np.array([hash(stem) for one in said for stem in one], dtype=np.int64),
+            np.repeat(np.arange(len(parts), dtype=np.uint8), [len(one) for one in said]),
+        )
+
+    def best(self, asked: Sequence[str], similarities: NDArray[np.float32]) -> int:
+        """The passage that answers best: the share of the asked stems in it, and its similarity, which may be missing."""
+        wanted = set(asked)
+        counts = np.zeros(len(self.places))
+        for stem in wanted:
+            counts[self.owners[self.stems == hash(stem)]] += 1
+        scores = counts / max(len(wanted), 1)
+        if len(similarities) == len(self.places):
+            scores += np.maximum(similarities, 0.0)
+        return int(np.argmax(scores))
+
+
+class LongTexts:
+    """Cuts and stems long texts once: that takes half a millisecond, a context shows ten of them, and the next one some
+    of the same. Remembered by hash, without their words but for a passage put together of what does not follow each other;
+    a text of 5,000 characters takes 7 kB."""
+
+    def __init__(self, most: int = 1_024) -> None:
+        self._most = most
+        self._known: dict[tuple[int, int], _Cut] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def best(self, text: str, asked: Sequence[str], similarities: NDArray[np.float32]) -> str:
+        """The passage of a text that answers best; "" for one that is short enough to stand as a whole."""
+        name = hash(text), len(text)
+        cut = self._known.pop(name, None) or _Cut.of(text)
+        self._known[name] = cut
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+        if not cut.places:
+            return ""
+        place = cut.places[cut.best(asked, similarities)]
+        return place if isinstance(place, str) else text[slice(*place)]
+
+    def forget(self) -> None:
+        self._known.clear()
 
 
 def about(text: str, asked: Sequence[str], *, most: int = SHOWN) -> str:
@@ -131,18 +186,22 @@ class _Beginning:
 
 def _pieces(paragraph: str) -> Iterator[str]:
     """A paragraph, or its sentences in as many pieces as needed. No token of o200k reaches from punctuation across a space,
-    so the sentences' own tokens add up to those of the piece."""
+    so the sentences' own tokens add up to those of the piece; as long as even their bytes fit, they are not counted."""
     if _fits(paragraph):
         yield paragraph.strip()
         return
-    held, tokens = "", 0
+    held, tokens, uncounted, size = "", 0, "", 0
     for sentence in (part for whole in _SENTENCE.split(paragraph) for part in _bounded(whole)):
-        more = _tokens(f" {sentence}".rstrip() if held else sentence.strip())
-        if held and tokens + more > LONGEST:
-            yield held
-            held, tokens = sentence, _tokens(sentence.strip())
-        else:
-            held, tokens = f"{held} {sentence}".strip(), tokens + more
+        more = f" {sentence}".rstrip() if held else sentence.strip()
+        longer = _bytes(more)
+        if held and tokens + size + longer > LONGEST:
+            tokens, uncounted, size = tokens + _tokens(uncounted), "", 0
+            if tokens + longer > LONGEST and tokens + _tokens(more) > LONGEST:
+                yield held
+                more = sentence.strip()
+                held, tokens, uncounted, size = sentence, 0, more, _bytes(more)
+                continue
+        held, uncounted, size = f"{held} {sentence}".strip(), uncounted + more, size + longer
     yield held
 
 
@@ -163,7 +222,11 @@ def _bounded(sentence: str) -> Iterator[str]:
 
 def _fits(text: str) -> bool:
     """Whether a text fits in one passage; it has no more tokens than bytes, so a short one need not be counted."""
-    return len(text.encode("utf-8", "surrogatepass")) <= LONGEST or _tokens(text) <= LONGEST
+    return _bytes(text) <= LONGEST or _tokens(text) <= LONGEST
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _tokens(text: str) -> int:

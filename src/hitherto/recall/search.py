@@ -21,7 +21,7 @@ from hitherto.errors import ServiceError
 from hitherto.recall.cache import Columns, TraceCache, UserRows
 from hitherto.recall.embed.base import Calibration, CheckedEmbedder, Embedder, calibrate
 from hitherto.recall.hits import Found, Search, ended, hit, in_scope, meant, ordered
-from hitherto.recall.passages import SHOWN, about, beginning, passages
+from hitherto.recall.passages import SHOWN, LongTexts, about, beginning, passages
 from hitherto.recall.query import Question, understand
 from hitherto.recall.rank import (
     DECIMALS,
@@ -149,6 +149,7 @@ class Recaller:
         """The versions of embedder and analyser: vectors and traits of others are not compared, and background work remakes
         them."""
         self._cache = TraceCache(embedder=self.version, dimension=embedder.dimension)
+        self._long = LongTexts()
         self._calibration: Calibration | None = None
         self._ask = lru_cache(maxsize=1024)(self._embedded)
 
@@ -173,6 +174,7 @@ class Recaller:
 
     def forget(self, key: UserKey) -> None:
         self._cache.drop(key)
+        self._long.forget()
 
     def of(self, key: UserKey) -> "UserRecall":
         return UserRecall(self, key)
@@ -327,6 +329,7 @@ class Recaller:
             question=question,
             similarity=self._similarities(found_records, dots),
             passages=_passages(held.turns, found_turns, vector) | _passages(held.records, found_records, vector),
+            long=self._long,
             lanes=lanes,
             problem=problem,
             around=_around(held.turns, found_turns) if search.around else {},

@@ -35,11 +35,16 @@ class Reason:
 
 
 class Rule(NamedTuple):
-    """One way to give an order. A match in ASCII text contains one of `needs`, in lower case."""
+    """One way to give an order. A match in text without letters beyond ASCII contains one of `needs`, in lower case."""
 
     kind: Kind
     needs: frozenset[str]
     pattern: re.Pattern[str]
+
+    @property
+    def plain(self) -> bool:
+        """Whether its expression is ASCII, so that a match contains one of `needs` in any text."""
+        return self.pattern.pattern.isascii()
 
 
 _TABLE: Final = PatternTable.read("hitherto.safety", "quarantine.toml")
@@ -58,6 +63,10 @@ ATTACKS: Final = _compiled("attack")
 STANDING: Final = _compiled("standing")
 _NEEDS: Final = tuple(sorted({need for rule in (*ATTACKS, *STANDING) for need in rule.needs}))
 
+_FOREIGN: Final = re.compile(r"[^\x00-\x7f\W\d_]")
+"""A letter beyond ASCII."""
+_DISGUISED: Final = re.compile("[\u0130\u0131\u017f\u212a]")
+"""Letters that match i, s or k under `re.IGNORECASE` but not after `lower`."""
 _BETWEEN: Final = "\x1f"
 """Letters that occur in no word that a rule needs."""
 
@@ -95,12 +104,14 @@ def _held(plain: str, needs: Sequence[str] = _NEEDS) -> list[str]:
 
 
 def _judged(plain: str, origin: Origin, held: Sequence[str]) -> Reason | None:
-    """Tries only the rules that can match. Some letters match ASCII ones under `re.IGNORECASE` but not after `lower`, so
-    text beyond ASCII is put to all rules."""
-    if not held and plain.isascii():
+    """Tries only the rules that can match: those of whose words the text contains one and, where it has letters beyond ASCII,
+    those written in such letters. Text with dashes and curly quotes takes a quarter of the time of all rules."""
+    foreign = not plain.isascii() and _FOREIGN.search(plain) is not None
+    if not held and not foreign:
         return None
+    everything = foreign and _DISGUISED.search(plain) is not None
     for rule in ATTACKS if origin == "user" else (*ATTACKS, *STANDING):
-        if plain.isascii() and rule.needs.isdisjoint(held):
+        if rule.needs.isdisjoint(held) and not everything and not (foreign and not rule.plain):
             continue
         found = rule.pattern.search(plain)
         if found is not None:
