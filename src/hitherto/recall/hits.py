@@ -122,9 +122,13 @@ def in_scope(turn: StoredTurn, search: Search, lanes: frozenset[str]) -> bool:
 
 
 def meant(record: Record, search: Search) -> bool:
-    """Whether a record is of a requested kind and persona; what belongs to no persona is everybody's."""
-    whose = isinstance(search.persona, Everything) or record.persona in (search.persona, None)
-    return whose and record.noun in search.sides
+    """Whether a record is of a requested kind and persona."""
+    return record.noun in search.sides and shared(record, search)
+
+
+def shared(record: Record, search: Search) -> bool:
+    """Whether a record is the persona's; what belongs to no persona is everybody's."""
+    return isinstance(search.persona, Everything) or record.persona in (search.persona, None)
 
 
 def ordered(records: Mapping[int, Record], found: Found, search: Search) -> list[Recalled]:

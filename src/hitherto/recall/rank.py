@@ -61,9 +61,11 @@ class Weights:
     of_persona: float = 0.3
     tells: float = 1.5
     """A turn in which speakers tell something about themselves counts this much more if that speaker is meant."""
-    period: float = 1.5
+    period: float = 2.5
+    beside: float = 0.7
+    """What is left of the bonus for a period just outside it."""
     fade_days: float = 7.0
-    """How fast the bonus for a period fades outside it."""
+    """How fast it fades further away."""
     timed: float = 0.5
     session: float = 0.1
     session_share: float = 0.7
@@ -244,6 +246,7 @@ def _parts(
             rows.times,
             [(period.start.timestamp(), period.end.timestamp()) for period in question.periods],
             fade=weights.fade_days * _DAY,
+            beside=weights.beside,
         )
         parts["period"] = Part(near, weights.period)
     if question.asks_when:
@@ -278,12 +281,12 @@ def standardiser(scores: Scores, allowed: NDArray[np.bool_] | None = None, *, le
     return Spread(mean=mean, deviation=deviation if deviation > 1e-12 else 1.0)
 
 
-def closeness(times: Scores, periods: Sequence[tuple[float, float]], *, fade: float) -> Scores:
-    """1 inside a period, falling off outside it with distance: a boost, never a filter."""
+def closeness(times: Scores, periods: Sequence[tuple[float, float]], *, fade: float, beside: float = 1.0) -> Scores:
+    """1 inside a period, falling off from `beside` outside it with distance: a boost, never a filter."""
     best = np.zeros(len(times))
     for start, end in periods:
         outside = np.maximum(np.maximum(start - times, times - end), 0.0)
-        best = np.maximum(best, np.exp(-outside / fade))
+        best = np.maximum(best, np.where(outside > 0, beside * np.exp(-outside / fade), 1.0))
     return best
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.errors import ServiceError
+from hitherto.recall import entities
 from hitherto.recall.cache import Columns, TraceCache, UserRows
 from hitherto.recall.embed.base import Calibration, CheckedEmbedder, Embedder, calibrate
 from hitherto.recall.hits import Found, Search, ended, hit, in_scope, meant, ordered
@@ -51,7 +52,6 @@ from hitherto.store.protocol import (
     Vector,
 )
 from hitherto.text.analyser import ANALYSER_VERSION, stems, words
-from hitherto.text.time.spans import ranges
 from hitherto.types import Hit, Recalled, Record, StoredTurn
 
 SPARE: Final = 2
@@ -296,8 +296,11 @@ class Recaller:
             question = _question(held, search)
             matches = _asked(question, search)
             read = await store.read(*matches)
-        question = replace(question, periods=ranges(search.text, now=search.now, zone=search.zone))
         lanes = frozenset(_named_lanes(search.text, held.lanes.texts()))
+        periods, hung = entities.times(search)
+        if hung:
+            periods += await entities.periods(store, hung, search, languages=held.languages, lanes=lanes)
+        question = replace(question, periods=tuple(periods))
         of_turns, of_records, of_near = (read[one] for one in matches)
         turns, records = _Placed.of(held.turns, of_turns), _Placed.of(held.records, of_records)
         vector, problem = await self._vector(question.text)

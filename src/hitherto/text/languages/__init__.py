@@ -113,6 +113,8 @@ PATTERNS: Final = (
     "telling.self", "telling.time",
     "standing.instruction", "standing.preference",
 )  # fmt: skip
+SOME: Final = ("asking.beside",)
+"""Expressions that a language may lack and still be whole."""
 TABLES: Final = ("dates", "situation", "learning")
 
 
@@ -146,7 +148,7 @@ def language(code: str) -> Language:
             for phrase in sections.get("short.phrases", "").casefold().split("|")
             if phrase.strip()
         ),
-        patterns=Expressions({name: _expression(name, sections) for name in PATTERNS if name in sections}),
+        patterns=Expressions({name: _expression(name, sections) for name in PATTERNS + SOME if name in sections}),
         tables={name: read[name] for name in TABLES if name in read},
     )
 

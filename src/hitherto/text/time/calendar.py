@@ -1,4 +1,4 @@
-"""Calendar dates: "May 29th, 2019", "in June", "Q1 2019", "the 1990s", "Christmas"."""
+"""Calendar dates: "May 29th, 2019", "in June", "last spring", "Q1 2019", "the 1990s", "Christmas"."""
 
 import calendar
 import re
@@ -28,6 +28,13 @@ LAST: Final = frozenset({"last", "previous", "past"})
 _MONTH_LEAD_WORDS: Final = """in this since until till by of early late mid from before after during through between to and
 beginning middle end - – ~"""
 _MONTH_LEADS: Final = NEXT | LAST | frozenset(_MONTH_LEAD_WORDS.split())
+_SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""The month in which each begins, three months long."""
+_SEASON_LEADS: Final = frozenset(
+    {"in", "since", "until", "till", "by", "during", "over", "early", "late", "mid", "before", "of"}
+)
+_WORDS_TOO: Final = frozenset({"spring", "fall"})
+"""Seasons that are everyday words as well: "the" alone does not make them one."""
 _DECADES: Final = ["", "", "twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"]
 DAY: Final = timedelta(days=1)
 
@@ -263,6 +270,12 @@ class CalendarReader:
             year = year_at(self.words, behind) or (
                 (self.now.year, behind + 2) if self.words[behind : behind + 2] == ["the", "year"] else None
             )
+        if named is not None and year is None and self.at(place - 1) in _MONTH_LEADS:
+            nearest: list[datetime | None] = [
+                wall(self.now.year + shift, 3 * int(named[2]) - 2, 1) for shift in (-1, 0, 1)
+            ]
+            near = self.leaning(nearest, length=90) if named[1] == "q" else None
+            year = (near.year, place + 1) if near else None
         if named is None or year is None:
             return None
         months = 3 if named[1] == "q" else 6
@@ -270,6 +283,47 @@ class CalendarReader:
             return None
         begin = wall(year[0], months * (int(named[2]) - 1) + 1, 1)
         return Span(begin, months_on(begin, months), "range"), year[1]
+
+    def season(self, place: int) -> tuple[Span, int] | None:
+        """ "Last spring", "in the summer of 2023", "this winter"; a winter is named for the year in which it begins."""
+        start = place + (self.at(place) in LAST | NEXT | {"this"})
+        begins = _SEASONS.get(self.at(start))
+        if begins is None:
+            return None
+        lead, behind = self.at(start - 1), start + 1
+        year = year_at(self.words, behind + (self.at(behind) in {"of", "in"}))
+        if year is not None:
+            first, behind = wall(year[0], begins, 1), year[1]
+        else:
+            known: list[datetime] = [wall(self.now.year + shift, begins, 1) for shift in (-2, -1, 0, 1)]
+            first = self._season(known, lead, start, behind)
+        if first is None:
+            return None
+        if self.words[behind : behind + 2] == ["before", "last"]:
+            first, behind = self._year_before(first), behind + 2
+        return Span(first, months_on(first, 3), "range"), behind
+
+    def _season(self, known: list[datetime], lead: str, place: int, behind: int) -> datetime | None:
+        """When the season without a year that is named at `place` begins; None where the word is not one for sure."""
+        if lead in LAST:
+            return [one for one in known if months_on(one, 3) <= self.today][-1]
+        if lead in NEXT:
+            return next(one for one in known if one > self.today)
+        if lead == "this":
+            return min(known, key=lambda one: abs(one + 45 * DAY - self.today))
+        led = self.at(place - 2) if lead == "the" else lead
+        sure = led in _SEASON_LEADS or (lead == "the" and self.at(place) not in _WORDS_TOO)
+        if not sure and self.words[behind : behind + 2] != ["before", "last"]:
+            return None
+        return self.leaning(list[datetime | None]([*known]), length=90)
+
+    def _year_before(self, start: datetime) -> datetime:
+        """A season that began here, or else the one before it, moved to the year before the latest that is over."""
+        while months_on(start, 3) > self.today:
+            start = months_on(start, -12)
+        while months_on(start, 15) <= self.today:
+            start = months_on(start, 12)
+        return months_on(start, -12)
 
     def the_day(self, place: int) -> tuple[Span, int] | None:
         """ "the 18th" of this month or a neighbouring one."""

@@ -21,6 +21,7 @@ _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
+_SEASONS: Final = ("spring", "summer", "autumn", "winter")
 _APART: Final = " elsewhere "
 """Stands for what is left out: a word that the grammar does not read across."""
 _MOST_TEXT: Final = 4_000
@@ -40,7 +41,7 @@ _UMLAUTS: Final = {"ä": "ae?", "ö": "oe?", "ü": "ue?", "ß": "ss?"}
 """How they are typed without their dots: "uber" and "ueber"."""
 _BUDDHIST: Final = 543
 """How far ahead the years of the Thai calendar are."""
-_SLOT: Final = re.compile(r"\{(n|d|p|t|m|k|o|mo|wd|u|y)(2?)\}")
+_SLOT: Final = re.compile(r"\{(n|d|p|t|m|k|o|mo|s|wd|u|y)(2?)\}")
 _COMMON: Final = r"""
 {n}\.\s?{o}\.\s?{y} -> {n} {o} {y}
 {n}[./-]{o}[./-]{y} -> {n} {o} {y}
@@ -82,6 +83,7 @@ class _Phrasebook:
         self._numbers = _typed(dict(zip(*[iter(table.get("numbers", "").split())] * 2, strict=True)))
         self._weekdays = _typed(_meanings(table["weekdays"].split(), _WEEKDAYS))
         self._months = _typed(_meanings(table.get("months", "").split(), _MONTHS))
+        self._seasons = _typed(_meanings(table.get("seasons", "").split(), _SEASONS))
         units = [one.rpartition("=") for one in table["units"].split()]
         self._units = [(re.compile(said), meant) for said, _, meant in units]
         minutes = {said: number for said, number in self._numbers.items() if 5 <= int(number) < 60}
@@ -91,6 +93,7 @@ class _Phrasebook:
             "m": _HAN_NUMBER if han else r"[0-5]\d|" + _either(minutes),
             "o": _HAN_NUMBER if han else r"1[0-2]|0?[1-9]",
             "mo": _either(self._months) if self._months else "(?!)",
+            "s": _either(self._seasons) if self._seasons else "(?!)",
             "wd": _either(self._weekdays),
             "u": "|".join(said.pattern for said, _ in self._units),
             "y": r"(?:19|20|25)\d\d" if not han else r"(?:19|20)\d\d|[一二][〇零一二三四五六七八九]{3}",
@@ -172,6 +175,8 @@ class _Phrasebook:
                 return str(year - _BUDDHIST if year >= 2500 else year)
             case "u":
                 return next(meant for unit, meant in self._units if unit.fullmatch(said))
+            case "s":
+                return self._seasons[said]
             case "wd":
                 return self._weekdays[said]
             case _:

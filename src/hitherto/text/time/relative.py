@@ -1,9 +1,9 @@
 """Dates relative to now: "last week", "in two months", "three days ago", "next Friday", "the end of May"."""
 
 import calendar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from hitherto.text.numbers import ORDINALS, number_at, ordinal_at, year_at
 from hitherto.text.time.calendar import (
@@ -24,7 +24,7 @@ from hitherto.text.time.calendar import (
 )
 from hitherto.text.time.hours import PARTS, Clock
 
-__all__ = ["Grain", "Reader", "Span", "Tense", "midnight"]
+__all__ = ["UNITS", "Beside", "Grain", "Reader", "Span", "Tense", "Unit", "midnight"]
 
 _WEEKDAYS: Final = {name.lower(): n for n, name in enumerate(calendar.day_name)} | {
     "mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thur": 3, "thurs": 3, "fri": 4, "sat": 5, "sun": 6
@@ -36,7 +36,48 @@ _UNITS: Final = {
     "quarter": "quarter", "year": "year", "yr": "year", "decade": "decade", "weekend": "weekend", "century": "century",
 }  # fmt: skip
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "week": 604800, "weekend": 604800, "fortnight": 1209600}
+Unit = Literal["day", "weekend", "week", "month", "year"]
+UNITS: Final[tuple[Unit, ...]] = ("day", "weekend", "week", "month", "year")
+_BESIDE: Final[dict[str, Unit]] = {unit: unit for unit in UNITS}
 _THIS: Final = frozenset({"this", "current", "same", "the", "that"})
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """So many days, weeks or months after something (before it if negative); 0 is the day, the week itself."""
+
+    unit: Unit
+    count: float
+    counted: bool = False
+    """Whether the number was said: "two weeks after" is a day, "the week after" seven of them."""
+
+    def of(self, start: datetime, end: datetime) -> tuple[datetime, datetime, Grain]:
+        """The span beside `[start, end)`, two midnights."""
+        if self.counted:
+            day = self._moved(midnight(end - timedelta(microseconds=1)) if self.count > 0 else start, self.count)
+            return (day, day + DAY, "day") if self.unit == "day" else (day - DAY, day + 2 * DAY, "range")
+        if self.unit == "weekend":
+            return (*self._weekend(start, end), "range")
+        if not self.count:
+            first = start - start.weekday() * DAY if self.unit == "week" else start
+            return (first, self._moved(first, 1), "week") if self.unit == "week" else (start, end, "day")
+        if self.count > 0:
+            return end, self._moved(end, self.count), "day" if self.unit == "day" and self.count == 1 else "range"
+        return self._moved(start, self.count), start, "day" if self.unit == "day" and self.count == -1 else "range"
+
+    def _moved(self, day: datetime, count: float) -> datetime:
+        if self.unit in {"month", "year"}:
+            return months_on(day, round(count * (12 if self.unit == "year" else 1)))
+        return day + count * (DAY if self.unit == "day" else 7 * DAY)
+
+    def _weekend(self, start: datetime, end: datetime) -> tuple[datetime, datetime]:
+        if self.count > 0:
+            saturday = end + ((5 - end.weekday()) % 7) * DAY
+        elif self.count < 0:
+            saturday = start - ((start - 2 * DAY).weekday() - 5) % 7 * DAY - 2 * DAY
+        else:
+            saturday = start + (5 - start.weekday()) * DAY
+        return saturday, saturday + 2 * DAY
 
 
 class Reader(CalendarReader):
@@ -47,8 +88,9 @@ class Reader(CalendarReader):
         if place >= len(self.words):
             return None
         for read in (
-            self.numeric, self._edge_of, self.month_first, self.day_first, self._simple_day, self._counted,
-            self._relative, self._weekday, self.quarter, self.decade, self.year, self.the_day, self.holiday_at,
+            self.numeric, self._last_but_one, self._beside, self._edge_of, self.month_first, self.day_first,
+            self._simple_day, self._counted, self._relative, self._weekday, self.quarter, self.season, self.decade,
+            self.year, self.the_day, self.holiday_at,
         ):  # fmt: skip
             found = read(place)
             if found is not None:
@@ -239,6 +281,52 @@ class Reader(CalendarReader):
         saturday = self.today - self.today.weekday() * DAY + (5 + 7 * shift) * DAY
         return Span(saturday, saturday + 2 * DAY, "range")
 
+    def _last_but_one(self, place: int) -> tuple[Span, int] | None:
+        """ "The week before last", "the Tuesday before last", "two Fridays ago"."""
+        start = place + (self.at(place) == "the")
+        word = self.at(start)
+        number = number_at(self.words, place)
+        if number is not None and self.at(number[1] + 1) == "ago":
+            weekday = _WEEKDAYS.get(self.at(number[1]).removesuffix("s"))
+            return None if weekday is None else (on_day(self._past(weekday, int(number[0]))), number[1] + 2)
+        if self.words[start + 1 : start + 3] != ["before", "last"]:
+            return None
+        if word in PARTS:
+            return self._part(self.today - 2 * DAY, word), start + 3
+        if word in _WEEKDAYS:
+            return on_day(self._past(_WEEKDAYS[word], 2)), start + 3
+        period = self._period(_UNITS[word], -2) if word in _UNITS else None
+        return (period, start + 3) if period else None
+
+    def _past(self, weekday: int, count: int) -> datetime:
+        """The last such day but `count` - 1."""
+        return self.today - ((self.today.weekday() - weekday - 1) % 7 + 1 + 7 * (min(count, 5000) - 1)) * DAY
+
+    def _beside(self, place: int) -> tuple[Span, int] | None:
+        """ "The day after Christmas", "the weekend before 3 May", "the Friday after Easter"."""
+        start = place + (self.at(place) == "the")
+        word, side = self.at(start), self.at(start + 1)
+        if side not in {"before", "after", "following"} or self.at(start + 2) in {
+            "last",
+            "tomorrow",
+            "yesterday",
+            "tmrw",
+        }:
+            return None
+        unit = _BESIDE.get(word) or ("day" if word in PARTS or word in _WEEKDAYS else None)
+        base = self.date_at(start + 2) if unit else None
+        if unit is None or base is None or base[0].grain not in {"day", "week", "range"}:
+            return None
+        span, after = base[0], side != "before"
+        if word in _WEEKDAYS:
+            days = (_WEEKDAYS[word] - span.end.weekday()) % 7
+            earlier = (span.start.weekday() - _WEEKDAYS[word] - 1) % 7 + 1
+            return on_day(span.end + days * DAY if after else span.start - earlier * DAY), base[1]
+        begin, end, grain = Beside(unit, 1 if after else -1).of(span.start, span.end)
+        if word in PARTS:
+            return self._part(begin, word), base[1]
+        return Span(begin, end, grain, day=begin if grain == "day" else None), base[1]
+
     # -- weekdays
 
     def _weekday(self, place: int) -> tuple[Span, int] | None:
@@ -255,7 +343,7 @@ class Reader(CalendarReader):
         behind = place + 1
         dated = self.month_first(behind) or self.day_first(behind) or self.numeric(behind)
         if dated is not None and dated[0].grain == "day":
-            return dated
+            return self._on(_WEEKDAYS[word], dated[0]), dated[1]
         if self.at(behind) == "of" and self.at(behind + 1) in {"next", "last", "this", "the"}:
             week = self._relative(behind + 1)
             if week is not None and week[0].grain == "week":
@@ -264,6 +352,16 @@ class Reader(CalendarReader):
         days: list[datetime | None] = [monday + (7 * shift + _WEEKDAYS[word]) * DAY for shift in (-1, 0, 1)]
         near = self.leaning(days)
         return (on_day(near), behind) if near else None
+
+    def _on(self, weekday: int, day: Span) -> Span:
+        """A day without a year in the one in which it falls on that weekday, if this year or one beside it does."""
+        if not day.inferred or day.start.weekday() == weekday:
+            return day
+        years = [date(self.now.year + shift, day.start.month, day.start.day) for shift in (-1, 0, 1)]
+        found = [one for one in years if one is not None and one.weekday() == weekday]
+        found = [one for one in found if self.tense != "future" or one >= self.today]
+        near = min(found, key=lambda one: abs(one - self.today), default=None)
+        return replace(on_day(near), inferred=True) if near else day
 
     def _month_behind(self, place: int) -> bool:
         return MONTHS.get(self.at(place + (self.at(place) == "of"))) is not None
