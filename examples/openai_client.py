@@ -21,6 +21,8 @@ SAID = (
 
 
 def main(said: Sequence[str] = SAID) -> list[str]:
+    if "HITHERTO_KEY" not in os.environ:
+        sys.exit("set HITHERTO_KEY to a key of the service (hitherto keys create)")
     answers: list[str] = []
     url = os.environ.get("HITHERTO_URL", "http://127.0.0.1:8080")
     # A key of one user says whose memory it is; one of the whole application names the user in a header.

@@ -1,4 +1,5 @@
-"""Writes docs/cli.md and docs/recipes.md from the program and the recipe model: `python scripts/reference_pages.py [--check]`.
+"""Writes docs/cli.md, docs/recipes.md and docs/python.md from the program, the recipe model and the library:
+`python scripts/reference_pages.py [--check]`.
 
 A page that is made from what it describes cannot lie; a test compares both with what this script would write.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -23,6 +25,10 @@ from hitherto.recipes import book
 from hitherto.recipes import recipe as model
 from hitherto.recipes.recipe import Recipe
 from hitherto.recipes.titles import HEADINGS, SECTION_IDS, UNTRIMMED
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from scripts.python_page import python_reference
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -342,11 +348,21 @@ def _value(path: str) -> str:
 
 
 def _cells(*cells: str | None) -> str:
-    return "| " + " | ".join((cell or "").replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(_cell((cell or "").replace("\n", " ")) for cell in cells) + " |"
+
+
+def _cell(text: str) -> str:
+    """A bar in code is an entity: what a backslash does there depends on who shows the page."""
+    coded = re.sub(r"`([^`]*\|[^`]*)`", lambda found: f"<code>{found[1]}</code>", text)
+    return coded.replace("|", "&#124;")
 
 
 def pages() -> dict[Path, str]:
-    return {DOCS / "cli.md": command_line(), DOCS / "recipes.md": recipe_reference()}
+    return {
+        DOCS / "cli.md": command_line(),
+        DOCS / "recipes.md": recipe_reference(),
+        DOCS / "python.md": python_reference(),
+    }
 
 
 def main(arguments: Sequence[str]) -> int:

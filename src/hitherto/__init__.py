@@ -71,6 +71,10 @@ _ELSEWHERE = {"Recipe": "hitherto.recipes.recipe", "Hitherto": "hitherto.engine"
 """Where the names live that are not in `hitherto.types`."""
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -45,7 +45,9 @@ def _utc(value: datetime, *, name: str) -> datetime:
             ' datetime.fromisoformat("2026-03-02T10:00:00+00:00")'
         )
     if value.tzinfo is None:
-        raise InvalidInput(f"{name}={value!r} has no time zone; pass an aware datetime, such as one ending in Z")
+        raise InvalidInput(
+            f"{name}={value.isoformat()} has no time zone; pass an aware datetime, such as {value.isoformat()}Z"
+        )
     try:
         utc = value.astimezone(UTC)
     except OverflowError as error:

@@ -186,7 +186,7 @@ class Hitherto(Parts):
         ask = Search(
             text=validate.text(query, what="query"),
             limit=limit,
-            kinds=tuple(kinds or ("turn", "memory", "episode", "summary")),
+            kinds=validate.kinds(kinds),
             persona=everything_or(persona),
             lane=everything_or(lane),
             now=self._now(at),

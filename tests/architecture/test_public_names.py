@@ -82,6 +82,10 @@ def test_the_public_names_are_exactly_these() -> None:
     assert len(hitherto.__all__) == len(PUBLIC) <= MOST_NAMES
 
 
+def test_completion_in_a_shell_offers_the_public_names_alone() -> None:
+    assert {name for name in dir(hitherto) if not name.startswith("_")} == PUBLIC
+
+
 def test_every_public_name_is_there() -> None:
     assert [name for name in hitherto.__all__ if not hasattr(hitherto, name)] == []
 

@@ -95,6 +95,18 @@ async def test_work_with_a_model_that_cannot_be_asked_does_not_begin(
     await memory.close()
 
 
+def test_a_wrong_kind_or_status_is_named(tmp_path: Path) -> None:
+    with Blocking(tmp_path / "memories") as memory:
+        with pytest.raises(InvalidInput, match="kinds='fact' is not one of turn, memory, episode, summary"):
+            memory.search(user="ana", query="tea", kinds=cast(Any, ["turn", "fact"]))
+        with pytest.raises(InvalidInput, match=r"status='active' is not one of ACTIVE, ARCHIVED, QUARANTINED"):
+            memory.memories(user="ana", status="active")
+        with pytest.raises(InvalidInput, match=r"status='opn' .*did you mean 'open'"):
+            memory.loops(user="ana", status="opn")
+        with pytest.raises(InvalidInput, match="define_recipe takes a Recipe, not a dict"):
+            memory.define_recipe(cast(Any, {"name": "mine"}))
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

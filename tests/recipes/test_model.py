@@ -163,10 +163,14 @@ def test_titles_are_a_closed_list() -> None:
         ('trim = ["long_term", "style"]', "'style' is both in trim and in last_resort"),
         ('trim = ["long_term"]', "'working' is in order but neither in trim nor in last_resort"),
         ('trim = ["spine"]', "trim names 'spine', which is not in order"),
-        ('order = ["persona"]', "which is not in order"),
+        ('order = ["persona"]', "notice, relationship, situation"),
         ('[titles]\ntoday = "]["', "titles.today"),
         ("[sections.today]\ncap = 100", "the tokens of such a section stand under [groups.…]"),
         ('without = ["tody"]', "without names 'tody', which is not in order (did you mean 'today'?)"),
+        (
+            'order = ["policy", "persona", "boundaries", "augmentations", "situation", "working", "style"]',
+            "notice, relationship, last_time, today, loops, inner_life, long_term, requests, task_state are missing from it",
+        ),
         ('without = "today"', "without is a list of sections"),
         ('[groups.more]\nsections = ["today"]\ntarget = 1\ncap = 1', "'today' is in two groups"),
         (

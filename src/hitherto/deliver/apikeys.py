@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from hitherto.clock import Clock, bound
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.ingest import validation as validate
-from hitherto.store.codec import dump
 
 if TYPE_CHECKING:
     from hitherto.store.catalog import Catalog, Document
@@ -146,6 +145,8 @@ class Keys:
         return key if is_token(token, digest=key.digest) and key.is_valid(now=self._clock()) else None
 
     async def _put(self, key: ApiKey) -> None:
+        from hitherto.store.codec import dump  # The scopes stand in the command line's help, which loads no store.
+
         body = dump(key)
         await self._catalog.put(_HOME, _KIND, key.id, body, at=self._clock())
 

@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import cast, get_args
 
 from hitherto.clock import instant
-from hitherto.errors import InvalidInput
-from hitherto.types import Origin, Role, Turn
+from hitherto.errors import InvalidInput, near
+from hitherto.types import HitKind, Origin, Role, Turn
 
 MAX_TEXT = 1_000_000
 MAX_NAME = 512
 _ROLES: tuple[str, ...] = get_args(Role)
 _ORIGINS: tuple[str, ...] = get_args(Origin)
+_KINDS: tuple[HitKind, ...] = get_args(HitKind)
 _ORIGIN_OF_ROLE: dict[str, Origin] = {
     "user": "user",
     "assistant": "assistant",
@@ -35,6 +36,20 @@ def optional_name(value: str | None, *, what: str) -> str | None:
     return None if value is None else name(value, what=what)
 
 
+def one_of(value: str, allowed: Sequence[str], *, what: str) -> str:
+    """One of a few values, or an error that lists them."""
+    if value not in allowed:
+        raise InvalidInput(f"{what}={value!r} is not one of {', '.join(allowed)}{near(str(value), allowed)}")
+    return value
+
+
+def kinds(given: Sequence[HitKind] | None) -> tuple[HitKind, ...]:
+    """The kinds that a search finds; all of them where none is named."""
+    for kind in given or ():
+        one_of(kind, _KINDS, what="kinds")
+    return tuple(given or _KINDS)
+
+
 def text(value: str, *, what: str = "text", empty: bool = False) -> str:
     """A text that can be stored as it is: not empty, at most a million characters, no NUL, no lone surrogate."""
     if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers are untyped too
@@ -50,10 +65,9 @@ def text(value: str, *, what: str = "text", empty: bool = False) -> str:
 def turn(value: Turn, *, now: datetime) -> Turn:
     """The turn with its defaults filled in (all but its id), or InvalidInput."""
     name(value.user, what="user")
-    if value.role not in _ROLES:
-        raise InvalidInput(f"role={value.role!r} is not one of {', '.join(_ROLES)}")
-    if value.origin is not None and value.origin not in _ORIGINS:
-        raise InvalidInput(f"origin={value.origin!r} is not one of {', '.join(_ORIGINS)}")
+    one_of(value.role, _ROLES, what="role")
+    if value.origin is not None:
+        one_of(value.origin, _ORIGINS, what="origin")
     text(value.text, empty=bool(value.parts))
     for field in ("id", "persona", "lane", "conversation", "speaker", "reply_to", "snapshot"):
         optional_name(getattr(value, field), what=field)

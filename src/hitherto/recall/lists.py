@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Final, TypeVar, get_args
 
 from hitherto.clock import bound
 from hitherto.errors import InvalidInput
+from hitherto.ingest import validation as validate
 from hitherto.store import records as nouns
 from hitherto.store.protocol import (
     ANY,
@@ -21,12 +22,15 @@ from hitherto.store.protocol import (
     UserStore,
     Window,
 )
-from hitherto.types import Record, StoredTurn
+from hitherto.types import Loop, LoopStatus, Memory, Record, Status, StoredTurn
 
 N = TypeVar("N", bound=Record)
 
 Place = tuple[datetime, int]
 """A record's place in a list: its `at` and `seq`."""
+
+_STATUSES: Final[dict[type[Record], tuple[str, ...]]] = {Memory: get_args(Status), Loop: get_args(LoopStatus)}
+"""What a status may be, for the records that are listed by it."""
 
 LISTED = 1_000
 """How many rows a list returns by default."""
@@ -87,7 +91,7 @@ async def records(
     shared: bool = False,
 ) -> list[N]:
     """Records of one kind, newest first; `shared` adds those of no persona to a persona's own."""
-    statuses = (status,) if status else ()
+    statuses = (validate.one_of(status, _STATUSES[noun], what="status"),) if status else ()
     query: RecordsByEntity | RecordList
     if entity:
         query = RecordsByEntity(

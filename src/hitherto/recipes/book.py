@@ -91,7 +91,24 @@ def _merged(text: str, *, origin: str, folder: Path | None, depth: int) -> dict[
         below = _merged(_read(path), origin=str(path), folder=path.parent, depth=depth + 1)
     else:
         raise InvalidRecipe(f"{origin} extends {base!r}, which is no recipe{near(str(base), names())}")
-    return _over(_left_out(below, left_out, origin=origin), fields)
+    below = _left_out(below, left_out, origin=origin)
+    merged = _over(below, fields)
+    _check_order(below, merged, origin=origin)
+    return merged
+
+
+def _check_order(below: Mapping[str, Any], merged: Mapping[str, Any], *, origin: str) -> None:
+    """Refuses an order that drops sections which the extended recipe still budgets or trims; all of them at once."""
+    order = merged["order"]
+    if order == below["order"] or not isinstance(order, list):
+        return
+    named = {section for group in merged["groups"].values() for section in group.get("sections", ())}
+    named |= {"notice", *merged.get("tail", ()), *merged.get("trim", ()), *merged.get("last_resort", ())}
+    if missing := [section for section in below["order"] if section in named and section not in order]:
+        raise InvalidRecipe(
+            f"{origin}: order is the whole list, and {', '.join(missing)} are missing from it;"
+            " name them too (`without` leaves out sections that a context can do without)"
+        )
 
 
 def _left_out(below: dict[str, Any], sections: object, *, origin: str) -> dict[str, Any]:
@@ -183,6 +200,10 @@ class SavedRecipes:
 
     async def define(self, recipe: Recipe, *, now: datetime) -> Recipe:
         """Saves a new version, unless the newest says the same."""
+        if not isinstance(recipe, Recipe):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers are untyped too
+            raise InvalidInput(
+                f"define_recipe takes a Recipe, not a {type(recipe).__name__}; hitherto.recipes.book.load reads one from a file"
+            )
         if _NAME.fullmatch(recipe.name) is None:
             raise InvalidInput(
                 f"{recipe.name!r} cannot be a recipe's name; use lower-case letters, digits, hyphens and underscores"

@@ -109,6 +109,15 @@ def test_doctor_says_how_tokens_are_counted(reader: CommandLine) -> None:
     assert "claude" in unknown["next"]
 
 
+def test_doctor_looks_for_the_reranker(reader: CommandLine) -> None:
+    [found] = [row for row in reader.json("doctor", "--set", "reranker=onnx")["checks"] if row["name"] == "reranker"]
+    assert (found["verdict"], found["detail"]) == ("ok", "onnx, in `search` alone")
+    failed = reader("doctor", "--set", "reranker=onx", "--json").json["checks"]
+    [wrong] = [row for row in failed if row["name"] == "reranker"]
+    assert wrong["verdict"] == "failed"
+    assert "Did you mean 'onnx'" in wrong["detail"]
+
+
 def test_doctor_without_a_memory(fresh: CommandLine) -> None:
     found = fresh.json("doctor")
     assert "not there yet" in {c["name"]: c for c in found["checks"]}["folder"]["detail"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,16 @@ def test_forgetting_counts_first_and_asks(writer: CommandLine, monkeypatch: pyte
     assert _turns(writer) == before - 1
     assert writer(*what, "--yes").code == 1, "there is nothing left to forget by that name"
     assert writer(*what, "--lane", "x", "--yes").code == 2, "exactly one thing"
+
+
+def test_forgetting_without_anybody_to_ask_says_so(writer: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = _turns(writer)
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    outcome = writer("forget", *ANA, "--everything")
+    assert outcome.code == 2
+    assert "nothing was forgotten" in outcome.err
+    assert "--yes" in outcome.err
+    assert _turns(writer) == before
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,16 @@ def test_a_recipe_of_ones_own(reader: CommandLine, tmp_path: Path) -> None:
     assert "valid" in reader.done("recipes", "check", str(right)).out
 
 
+def test_a_check_says_which_source_is_not_installed(reader: CommandLine, tmp_path: Path) -> None:
+    shop = tmp_path / "shop.toml"
+    shop.write_text(
+        'extends = "companion"\nname = "shop"\n[sections.orders]\ntitle = "ORDERS"\nsource = "ordrs:open"\n', "utf-8"
+    )
+    found = reader.done("recipes", "check", str(shop)).out
+    assert "is valid" in found
+    assert "section 'orders': 'ordrs:open' is not a section that is installed" in found
+
+
 def test_a_typo_in_a_recipe_names_the_nearest_field(reader: CommandLine, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.toml"
     wrong.write_text('extends = "companion"\nname = "wrong"\n[limits]\nlops = 3\n', "utf-8")

@@ -89,6 +89,9 @@ def import_file(
 
     checked, read = source(), source()
     turns, facts, users = _checked(call, checked, format_name)
+    left = ", ".join(f"{why} ({number})" for why, number in sorted(checked.skipped.items()))
+    if not users:
+        raise InvalidInput(f"{file.name} holds nothing that the format {format_name!r} reads; left out: {left}")
     if not dry_run:
         with call.memory(create=True) as memory, call.progress("importing") as advance:
             found = importing.read(read, format=format_name)
@@ -98,13 +101,13 @@ def import_file(
                     if isinstance(fact, importing.KnownFact):
                         _remember(memory, fact)
                 advance(read.passed, read.size)
-    left = ", ".join(f"{why} ({number})" for why, number in sorted(checked.skipped.items()))
     learnt = f" and {counted(facts, 'fact')}" if facts else ""
     call.answer(
         {"turns": turns, "facts": facts, "users": len(users), "skipped": dict(checked.skipped), "dry_run": dry_run},
         lambda: (
             f"{'would import' if dry_run else 'imported'} {counted(turns, 'turn')}{learnt} of"
-            f" {counted(len(users), 'user')} from {file.name}" + (f"; left out: {left}" if left else "")
+            f" {f'user {min(users)!r}' if len(users) == 1 else counted(len(users), 'user')} from {file.name}"
+            + (f"; left out: {left}" if left else "")
         ),
     )
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import typer
-from rich.filesize import decimal
 
 from hitherto.deliver.cli.call import Call
 from hitherto.errors import HithertoError, StoreReadOnly
@@ -167,7 +166,7 @@ def _folder(folder: Path) -> Iterator[Check]:
         yield Check(name="folder", verdict="ok", detail=f"{folder}, mode {mode:o}")
     free = shutil.disk_usage(folder).free
     verdict: Verdict = "degraded" if free < LOW_SPACE else "ok"
-    yield Check(name="space", verdict=verdict, detail=f"{decimal(free)} free")
+    yield Check(name="space", verdict=verdict, detail=f"{_size(free)} free")
     yield _flush(folder)
 
 
@@ -212,7 +211,7 @@ def _store(call: Call) -> Iterator[Check]:
         return
     yield Check(name="store", verdict="ok", detail=f"{health.backend} {health.version}, schema {health.schema}")
     place = store.shown(call.data)
-    yield Check(name="size", verdict="ok", detail=f"{counted(health.users, 'user')}, {decimal(health.bytes)}")
+    yield Check(name="size", verdict="ok", detail=f"{counted(health.users, 'user')}, {_size(health.bytes)}")
     yield Check(
         name="work",
         verdict="degraded" if waiting else "ok",
@@ -303,7 +302,15 @@ def _settings(call: Call) -> Iterator[Check]:
         yield Check(name="settings", verdict="degraded", detail=wrong, next="hitherto settings")
 
 
+def _size(number: int) -> str:
+    from rich.filesize import decimal
+
+    return decimal(number)
+
+
 def _parts(call: Call) -> Iterator[Check]:
+    if call.settings.reranker is not None:
+        yield _reranker(call.settings.reranker)
     yield _reader(call)
     missing = [f"{extra} ({what})" for extra, (module, what) in EXTRAS.items() if not _installed(module)]
     installed = [extra for extra, (module, _) in EXTRAS.items() if _installed(module)]
@@ -316,6 +323,17 @@ def _installed(module: str) -> bool:
     entirely."""
     package, _, inner = module.partition(".")
     return find_spec(package) is not None and (not inner or find_spec(module) is not None)
+
+
+def _reranker(name: str) -> Check:
+    """What ranks search results a second time."""
+    from hitherto.recall.rerank import open_reranker
+
+    try:
+        open_reranker(name)
+    except HithertoError as error:
+        return Check(name="reranker", verdict="failed", detail=str(error), next="hitherto settings")
+    return Check(name="reranker", verdict="ok", detail=f"{name}, in `search` alone")
 
 
 def _reader(call: Call) -> Check:

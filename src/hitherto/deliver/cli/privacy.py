@@ -1,5 +1,6 @@
 """Commands for what people may ask of their memory: forget, retain, review, and who did what."""
 
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -64,10 +65,19 @@ def forget(
         if dry_run:
             call.answer(counted, lambda: f"would forget {_words(counted)}")
             return
-        if not yes and not typer.confirm(f"Forget {_words(counted)} for good?", err=True):
+        if not yes and not _agreed(f"Forget {_words(counted)} for good?"):
             raise typer.Exit(1)
         receipt = engine.forget(user=user, **named)
     call.answer(receipt, lambda: f"forgot {_words(receipt)}")
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort as error:
+        if sys.stdin.isatty():
+            raise
+        raise InvalidInput("nothing was forgotten: nobody answered the question; --yes goes on without it") from error
 
 
 def scrub(call: Call) -> None:

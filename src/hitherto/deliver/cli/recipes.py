@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hitherto.deliver.cli.call import Call
+from hitherto.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hitherto.recipes.recipe import Recipe
@@ -56,10 +57,27 @@ def checked(
     from hitherto.recipes import book
 
     found = book.load(file)
+    absent = _absent(found)
+    words = f"{file.name}: recipe {found.name!r} is valid, {found.total.target:,} to {found.total.cap:,} tokens"
     call.answer(
-        {"name": found.name, "valid": True, "hash": found.hash},
-        lambda: f"{file.name}: recipe {found.name!r} is valid, {found.total.target:,} to {found.total.cap:,} tokens",
+        {"name": found.name, "valid": True, "hash": found.hash, "absent": absent}, lambda: "\n".join([words, *absent])
     )
+
+
+def _absent(recipe: "Recipe") -> list[str]:
+    """The sources of its sections that no installed package declares; the application may still pass them."""
+    from hitherto.assemble.sections.application import Sources
+
+    found: list[str] = []
+    for name, own in recipe.sections.items():
+        if own.source:
+            try:
+                Sources().find(own.source)
+            except InvalidInput as error:
+                found.append(
+                    f"section {name!r}: {error} Pass it as sections={{{own.source!r}: …}}, or install its package."
+                )
+    return found
 
 
 def saved(

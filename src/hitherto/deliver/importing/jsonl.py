@@ -55,6 +55,8 @@ def _turn(line: bytes, *, source: Source, number: int) -> Turn:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "turn"
+        if first["type"] == "missing" or first["type"] == "missing_argument":
+            raise InvalidInput(f"{where}: {field!r} is missing") from error
         raise InvalidInput(f"{where}: {field}={first['input']!r} cannot be used: {first['msg']}") from error
 
 

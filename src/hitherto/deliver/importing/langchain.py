@@ -84,7 +84,7 @@ def _chat(messages: Iterator[Raw], session: str, *, owner: str, source: Source) 
         named = values(message, "id")
         role = _ROLES.get((str(named[-1]) if named else kind).lower())
         if role is None:
-            source.skip(f"message of type {kind or 'nothing'}")
+            source.skip(f"message of type {kind}" if kind else "message without a type")
             continue
         said, parts = _content(inner, role)
         chain = derived_id(chain, role, said, repr(parts))
