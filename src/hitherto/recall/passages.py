@@ -34,6 +34,9 @@ _PARAGRAPH: Final = re.compile(r"\n\s*\n+")
 # A space after the end of a sentence, or a line feed; written so that the search can leap from space to space, in a third
 # of the time.
 _SENTENCE: Final = re.compile(r"\s(?:(?<=[.!?…。！？]\s)\s*|(?<=\n)\n*)")
+# Where the same gaps end, in half the time.
+_END: Final = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|\s+)")
+_ASCII_END: Final = re.compile(r"[.!?\n](?:(?<=\n)\n*|\s+)")
 _WORDS: Final = 200
 
 
@@ -121,16 +124,20 @@ def about(text: str, asked: Sequence[str], *, most: int = SHOWN) -> str:
     found = _beginning(asked)(text)
     if not found:
         return ""
-    starts = [0, *(gap.end() for gap in _SENTENCE.finditer(text))]
-    said = [(bisect_right(starts, at) - 1, word) for at, word in found]
-    counts = Counter(word for _, word in said)
+    starts = [0, *[gap.end() for gap in (_ASCII_END if text.isascii() else _END).finditer(text)]]
     ends = [*starts[1:], len(text)]
-    best, span = -1.0, (0, 0)
-    for first in dict.fromkeys(sentence for sentence, _ in said):
-        last = first
+    words = [word for _, word in found]
+    sentences = [bisect_right(starts, at) - 1 for at, _ in found]
+    worths = {word: 1.0 / count for word, count in Counter(words).items()}
+    best, span, last = -1.0, (0, 0), 0
+    for place, first in enumerate(sentences):
+        if place and first == sentences[place - 1]:
+            continue
+        last = max(last, first)
         while last + 1 < len(starts) and ends[last + 1] - starts[first] <= most:
             last += 1
-        worth = sum(1.0 / counts[word] for word in dict.fromkeys(w for at, w in said if first <= at <= last))
+        said = words[place : bisect_right(sentences, last, place)]
+        worth = sum([worths[word] for word in dict.fromkeys(said)])
         if worth > best:
             best, span = worth, (starts[first], ends[last])
     begin, end = span

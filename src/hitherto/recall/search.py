@@ -477,10 +477,18 @@ def _cut(text: str, turn: StoredTurn, question: Question, search: Search, *, pla
     if question.collects or question.surveys:
         own = SURVEYED if question.surveys else COLLECTED
         lengths = OF_OTHERS if question.of_user and turn.role != "user" else own
-    most = next(most for upto, most in lengths if upto is None or place < upto)
+    most = _most(lengths, place)
     whole = text or turn.text
     least = most if question.surveys else SHOWN
     return about(whole, question.stems, most=most) or (beginning(whole, least) if len(whole) > least else text)
+
+
+def _most(lengths: Sequence[tuple[int | None, int]], place: int) -> int:
+    """How many characters are shown of what was found in this place; the last length is for all others."""
+    for upto, most in lengths:
+        if upto is None or place < upto:
+            return most
+    raise AssertionError("the last length has no end")
 
 
 def _sure(ranked: Ranked, search: Search, *, best: float) -> bool:
@@ -496,11 +504,9 @@ def _passages(columns: Columns, ranked: Sequence[Ranked], vector: Vectors) -> di
         return {}
     rows = np.array([one.row for one in ranked], dtype=np.int64)
     starts, ends = np.searchsorted(owners, rows), np.searchsorted(owners, rows + 1)
-    long = np.flatnonzero((ends > starts) & (rows != NO_ROW))
-    return {
-        ranked[place].seq: columns.passages.some_dots(vector, int(starts[place]), int(ends[place]))
-        for place in long.tolist()
-    }
+    long = np.flatnonzero((ends > starts) & (rows != NO_ROW)).tolist()
+    alike = columns.passages.dots(vector) if long else None
+    return {} if alike is None else {ranked[place].seq: alike[starts[place] : ends[place]] for place in long}
 
 
 def _around(columns: Columns, ranked: Sequence[Ranked]) -> dict[int, tuple[int, int]]:

@@ -27,7 +27,7 @@ _ASKS: Final = ("?", "？")
 _MAX_LENGTH: Final = 0x1FFF
 _MARKS: Final = 13
 """The number of bits by which the marks are shifted, next to the length."""
-_ASKING: Final = "?？؟\u037e"
+_ASKING: Final = re.compile("[?？؟\u037e]")
 _LAST: Final = re.compile(r"[\w'’\"”»)][^\w]*$")
 """From the last word on."""
 _LATELY: Final = 80
@@ -84,10 +84,15 @@ def traits(text: str, *, length: int) -> Traits:
 def asks(text: str) -> bool:
     """Whether a text ends with a question, whatever emoji follow it."""
     lately = text[-_LATELY:]
-    if not any(sign in lately for sign in _ASKING):
+    if not asking(lately):
         return False
     end = _LAST.search(lately)
-    return end is not None and any(sign in end[0] for sign in _ASKING)
+    return end is not None and asking(end[0])
+
+
+def asking(text: str) -> bool:
+    """Whether a text contains a question mark of any script."""
+    return _ASKING.search(text) is not None
 
 
 def spoken(flags: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ unanswered question is cut from the end of a turn.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -17,7 +17,7 @@ from hitherto.assemble.render import bounded, safe
 from hitherto.clock import micros
 from hitherto.ingest.focus import content_words
 from hitherto.recall.passages import about, beginning
-from hitherto.recall.traits import asks
+from hitherto.recall.traits import asking, asks
 from hitherto.types import Recalled, StoredTurn
 
 SAYS_NOTHING: Final = "says nothing by itself"
@@ -35,7 +35,8 @@ _ANSWER: Final = 300
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？؟])\s*|\n+")
 # The same for ASCII, in half the time.
 _ASCII_SENTENCE: Final = re.compile(r"\s(?:(?<=[.!?]\s)\s*|(?<=\n)\n*)")
-_ASKING: Final = "?？؟\u037e"
+_LATELY: Final = 400
+"""Characters at the end of a long text."""
 
 
 @dataclass(slots=True)
@@ -174,7 +175,7 @@ def _when(said: StoredTurn) -> int:
 def _tells(*texts: str, least: int = _TELLING) -> bool:
     """Whether texts say anything by themselves in the form that is shown: links and tags do not say what they lead to.
     Longer texts always do."""
-    shown = " ".join([safe(text) for text in texts])
+    shown = safe(texts[0]) if len(texts) == 1 else " ".join([safe(text) for text in texts])
     return len(shown) > _LONG_ENOUGH or _telling(shown) >= least
 
 
@@ -186,30 +187,38 @@ def _telling(text: str) -> int:
 
 def without_question(text: str) -> str:
     """A text without the questions that it ends with."""
-    parts = _sentences(text)
-    while parts and (_asking(parts[-1]) or not re.search(r"\w", parts[-1])):
-        parts.pop()
-    return text[: text.index(parts[-1]) + len(parts[-1])] if parts else ""
+    for parts in _endings(text):
+        while parts and (asking(parts[-1]) or not re.search(r"\w", parts[-1])):
+            parts.pop()
+        if parts:
+            return text[: text.index(parts[-1]) + len(parts[-1])]
+    return ""
 
 
 def only_question(text: str) -> str:
     """The questions that a text ends with."""
-    parts = _sentences(text)
-    while parts and not _asking(parts[-1]):
-        parts.pop()
     kept: list[str] = []
-    while parts and _asking(parts[-1]):
-        kept.append(parts.pop())
+    for parts in _endings(text):
+        while parts and not asking(parts[-1]):
+            parts.pop()
+        kept.clear()
+        while parts and asking(parts[-1]):
+            kept.append(parts.pop())
+        if parts:
+            break
     return " ".join(reversed(kept))
+
+
+def _endings(text: str) -> Iterator[list[str]]:
+    """The last sentences of a long text, which nearly always tell, in a quarter of the time; then all of them."""
+    if len(text) > 2 * _LATELY:
+        yield _sentences(text[-_LATELY:])[1:]
+    yield _sentences(text)
 
 
 def _sentences(text: str) -> list[str]:
     ends = _ASCII_SENTENCE if text.isascii() else _SENTENCE
     return [part for part in ends.split(text) if part.strip()]
-
-
-def _asking(sentence: str) -> bool:
-    return any(sign in sentence for sign in _ASKING)
 
 
 def _ending(text: str, most: int) -> str:
