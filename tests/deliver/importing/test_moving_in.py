@@ -270,6 +270,34 @@ def test_whatsapps_text_with_long_messages_notices_and_media(tmp_path: Path) -> 
     assert turns[0].at == datetime(2026, 4, 13, 16, 3, 25, tzinfo=UTC)
 
 
+def test_what_whatsapp_says_in_a_messages_place_is_not_said_by_anybody(tmp_path: Path) -> None:
+    text = (
+        "[13.04.26, 18:03:25] Ana: Hallo: wie geht's?\n"
+        "[13.04.26, 18:04:00] Nikita: \u200eBild weggelassen\n"
+        "\u200e[13.04.26, 18:04:10] Ana: \u200eDiese Nachricht wurde gelöscht.\n"
+        "[13.04.26, 18:05:00] Ana: IMG-20260413-WA0001.jpg (Datei angehängt)\n"
+        "[13.04.26, 18:05:10] Ana: IMG-20260413-WA0002.jpg (Datei angehängt)\nmein Hund\n"
+        "[13.04.26, 18:06:00] Ana: This message was deleted\n"
+    )
+    assert [turn.text for turn in whatsapp(text, tmp_path)] == ["Hallo: wie geht's?", "mein Hund"]
+
+
+def test_a_chat_did_not_happen_after_its_export(tmp_path: Path) -> None:
+    source = written("3/12/26, 6:10 PM - Ana: a", tmp_path)
+    for month, found in ((11, (2026, 3, 12)), (12, (2026, 12, 3))):
+        day = datetime(2026, month, 20, tzinfo=UTC).timestamp()
+        os.utime(source.path, (day, day))
+        [turn] = read(source, format="whatsapp")
+        assert isinstance(turn, Turn)
+        assert turn.at is not None
+        assert (turn.at.year, turn.at.month, turn.at.day) == found
+
+
+def test_an_assistant_who_says_nothing_in_the_chat_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="'Nikta' says nothing in it; those who do are Ana, Nikita"):
+        whatsapp("13.04.26, 18:03 - Ana: hi\n13.04.26, 18:04 - Nikita: hi", tmp_path, assistant="Nikta")
+
+
 @pytest.mark.parametrize(
     ("lines", "day"),
     [

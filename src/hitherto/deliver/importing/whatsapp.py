@@ -1,14 +1,15 @@
 """WhatsApp's own export of a chat, a text file.
 
 It writes dates as the phone does, so that 04/05 may be the fourth of May or the fifth of April: the right order is the one
-in which no month exceeds 12 and time does not run backwards. Times are the phone's, so the zone has to be given.
+in which no month exceeds 12, time does not run backwards, and nothing is later than the file. Times are the phone's, so the
+zone has to be given.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -27,8 +28,15 @@ _LINE: Final = re.compile(
 )
 _SAID: Final = re.compile(r"(?P<name>[^:\n]{1,80}):\s(?P<text>.*)", re.DOTALL)
 _MARKS: Final = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
-_LEFT_OUT: Final = re.compile(r"<[^<>]{3,40}>|\w[\w ]{2,30} omitted|null", re.IGNORECASE)
-"""Placeholders for pictures or voice messages that were not exported, in languages that put them in angle brackets."""
+_OWN: Final = re.compile("(?<=: )\u200e.*")
+"""On iPhones this mark precedes WhatsApp's own words in place of a message, in any language."""
+_ATTACHED: Final = re.compile(r"[A-Z]{3}-\d{8}-WA\d{4}\.\w+ \([^()\n]+\)\s*")
+"""On Android the file is named, before its caption."""
+_LEFT_OUT: Final = re.compile(
+    r"<[^<>]{3,40}>|\w[\w ]{2,30} omitted|null|this message was deleted\.?|you deleted this message\.?", re.IGNORECASE
+)
+"""Placeholders for pictures or voice messages that were not exported, in languages that put them in angle brackets, and for
+deleted messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +55,20 @@ def read(source: Source) -> Iterator[Imported]:
         ) from error
     order = _order(source, zone)
     seen: Counter[str] = Counter()
+    names: set[str] = set()
     for entry in _entries(source):
         said = _SAID.fullmatch(entry.rest)
         if said is None:
             source.skip("notice of WhatsApp")
             continue
-        words, name = storable(said["text"].strip()), said["name"].strip().removeprefix("~").strip()
+        words, name = (
+            storable(_ATTACHED.sub("", said["text"].strip(), count=1)),
+            said["name"].strip().removeprefix("~").strip(),
+        )
         if not words or _LEFT_OUT.fullmatch(words):
             source.skip("media or empty message")
             continue
+        names.add(name)
         at = _in_order(entry, order, zone)
         content = derived_id("whatsapp", at.isoformat(), name, words)
         seen[content] += 1
@@ -70,6 +83,10 @@ def read(source: Source) -> Iterator[Imported]:
             speaker=None if mine else name,
             origin="import",
         )
+    if source.assistant is not None and source.assistant not in names:
+        raise InvalidInput(
+            f"{source.path.name}: {source.assistant!r} says nothing in it; those who do are {', '.join(sorted(names))}"
+        )
 
 
 def _entries(source: Source) -> Iterator[_Entry]:
@@ -80,7 +97,9 @@ def _entries(source: Source) -> Iterator[_Entry]:
     with source.path.open("rb") as file:
         for raw in file:
             source.passed += len(raw)
-            line = _MARKS.sub("", raw.decode("utf-8", "replace")).replace("\u202f", " ").rstrip("\r\n")
+            line = (
+                _MARKS.sub("", _OWN.sub("null", raw.decode("utf-8", "replace"))).replace("\u202f", " ").rstrip("\r\n")
+            )
             if (begun := _LINE.fullmatch(line)) is not None:
                 if waiting is not None:
                     yield _entry(waiting, more)
@@ -108,6 +127,7 @@ def _order(source: Source, zone: ZoneInfo) -> Order:
     """The order of the numbers of a date that fits the whole file."""
     fits: dict[Order, datetime | None] = {"ymd": None, "dmy": None, "mdy": None}
     runs_back: Counter[Order] = Counter()
+    written = datetime.fromtimestamp(source.path.stat().st_mtime, zone) + timedelta(days=1)
     for entry in _entries(source):
         for order, last in list(fits.items()):
             try:
@@ -115,7 +135,7 @@ def _order(source: Source, zone: ZoneInfo) -> Order:
             except ValueError:
                 del fits[order]
                 continue
-            runs_back[order] += last is not None and at < last
+            runs_back[order] += at > written or (last is not None and at < last)
             fits[order] = at
     if not fits:
         raise InvalidInput(f"{source.path.name}: its dates fit no order of day, month and year")
