@@ -29,15 +29,22 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     marker, path = item.get_closest_marker("client"), os.environ.get(REPORT)
     if marker and path and (report.when == "call" or report.outcome != "passed"):
         name, package, driven = marker.args
-        row = {"client": name, "package": package, "version": _version(package), "driven": driven, "test": item.name,
-               "outcome": report.outcome}  # fmt: skip
+        row = {
+            "client": name,
+            "package": package.removesuffix("-lowest"),
+            "version": _version(package),
+            "driven": driven,
+            "test": item.name,
+            "outcome": report.outcome,
+        }
         with Path(path).open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
     return report
 
 
 def _version(package: str) -> str | None:
-    """The installed version; a package of Node's is named with `npm:` before it."""
+    """The installed version; a package of Node's is named with `npm:` before it, and with `-lowest` behind it where its lowest
+    version stands beside the newest."""
     if package.startswith("npm:"):
         return version_of(package.removeprefix("npm:"))
     try:

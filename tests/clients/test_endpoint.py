@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import openai
 import pytest
 
 from tests.clients import node_packages
@@ -27,6 +28,15 @@ pytestmark = pytest.mark.filterwarnings("default")  # What other packages warn o
 SAID = ["one", "weather?", "three", "four"]
 ANSWERS = ["a1", "grey", "a3", "a4"]
 API = pytest.mark.parametrize("api", ["chat", "responses"])
+
+
+def both(client: str, package: str, driven: str) -> pytest.MarkDecorator:
+    """The newest version of a package of Node's, and the lowest, which is installed beside it."""
+    versions = [
+        pytest.param(version, marks=pytest.mark.client(client, package + version, driven), id=version or "newest")
+        for version in ("", "-lowest")
+    ]
+    return pytest.mark.parametrize("version", versions)
 
 
 def prepare(endpoint: Endpoint, *, reasoning: bool = False) -> None:
@@ -194,7 +204,7 @@ async def test_livekit(endpoint: Endpoint) -> None:
     await check(endpoint)
 
 
-@pytest.mark.client(
+@both(
     "Vercel AI SDK",
     "npm:ai",
     "`generateText`, `streamText`, two tools at once, chat and responses (references), whole and text history",
@@ -202,17 +212,44 @@ async def test_livekit(endpoint: Endpoint) -> None:
 @pytest.mark.parametrize("way", ["generate", "stream"])
 @pytest.mark.parametrize("keeps", ["whole", "text"])
 @API
-async def test_ai_sdk(endpoint: Endpoint, api: str, keeps: str, way: str) -> None:
+async def test_ai_sdk(endpoint: Endpoint, api: str, keeps: str, way: str, version: str) -> None:
     prepare(endpoint, reasoning=api == "responses")
     _, key = await endpoint.keys.create(user="ana")
-    assert await node_packages.run("ai_sdk.mjs", endpoint.url, key, api, keeps, way) == ANSWERS
+    assert await node_packages.run("ai_sdk.mjs", endpoint.url, key, api, keeps, way, version) == ANSWERS
     await endpoint.settled(11)
     await check(endpoint)
 
 
-@pytest.mark.client("openai-node", "npm:openai", "chat with tools, a stream, responses, retrieve, embeddings, an error")
-async def test_openai_node(endpoint: Endpoint) -> None:
+@both("openai-node", "npm:openai", "chat with tools, a stream, responses, retrieve, embeddings, an error")
+async def test_openai_node(endpoint: Endpoint, version: str) -> None:
     prepare(endpoint)
     _, key = await endpoint.keys.create(user="ana")
-    assert await node_packages.run("openai_node.mjs", endpoint.url, key) == ANSWERS
+    assert await node_packages.run("openai_node.mjs", endpoint.url, key, version) == ANSWERS
+    await check(endpoint)
+
+
+@pytest.mark.client("openai-python", "openai", "chat with tools, a stream, responses, retrieve, embeddings, an error")
+async def test_openai_python(endpoint: Endpoint) -> None:
+    prepare(endpoint)
+    client: Any = await endpoint.client()
+    messages: list[Any] = []
+    for words, answer in zip(SAID[:2], ANSWERS[:2], strict=True):
+        messages.append({"role": "user", "content": words})
+        while True:
+            made = (await client.chat.completions.create(model="small", messages=messages)).choices[0].message
+            messages.append(made.model_dump(exclude_none=True))
+            if not made.tool_calls:
+                break
+            messages += [{"role": "tool", "tool_call_id": call.id, "content": "grey"} for call in made.tool_calls]
+        assert made.content == answer
+    messages.append({"role": "user", "content": SAID[2]})
+    stream = await client.chat.completions.create(model="small", messages=messages, stream=True)
+    assert "".join([chunk.choices[0].delta.content or "" async for chunk in stream]) == ANSWERS[2]
+    response = await client.responses.create(model="small", input=SAID[3])
+    assert response.output_text == ANSWERS[3]
+    assert (await client.responses.retrieve(response.id)).id == response.id
+    await client.embeddings.create(model="small", input="x", encoding_format="float")
+    with pytest.raises(openai.NotFoundError) as refused:
+        await client.files.list()
+    assert refused.value.code == "not_found"
     await check(endpoint)

@@ -19,6 +19,8 @@ from tests.deliver.openai.upstream import listening
 
 pytest.importorskip("mcp_types", reason="the MCP server needs mcp 2")
 
+from tests.deliver.mcp.test_mcp import found, over_http, words
+
 APPLIES = {
     "server-initialize", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "resources-list",
     "prompts-list", "server-sse-multiple-streams", "dns-rebinding-protection",
@@ -34,6 +36,24 @@ ANOTHER_SERVERS = {
 NOT_OFFERED = {"logging-set-level", "completion-complete", "resources-subscribe", "resources-unsubscribe"}
 """Capabilities that the server does not declare."""
 _RESULT = re.compile(r"^(.) ([a-z0-9-]+): (\d+) passed, (\d+) failed", re.MULTILINE)
+
+
+@pytest.mark.client("MCP Python SDK", "mcp", "over HTTP: a fact kept once, searched, in a context, forgotten")
+async def test_the_official_client(tmp_path: Path) -> None:
+    async with Hitherto(tmp_path / "m") as memory:
+        _, token = await Keys(memory.catalog, clock=system_clock).create(user="ana")
+        async with (
+            listening(create_app(memory, Settings(rate=0))) as url,
+            over_http(url, token) as client,
+        ):
+            first, again = [
+                found(await client.call_tool("remember", {"text": "Ana is afraid of geese"})) for _ in range(2)
+            ]
+            assert first["id"] == again["id"]
+            assert first in found(await client.call_tool("search", {"query": "geese"}))
+            assert "geese" in words(await client.call_tool("context", {"message": "what am I afraid of?"}))
+            await client.call_tool("forget", {"id": first["id"], "kind": "memory"})
+            assert found(await client.call_tool("search", {"query": "geese"})) == []
 
 
 @pytest.mark.client(

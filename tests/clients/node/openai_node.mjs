@@ -1,7 +1,6 @@
-// OpenAI's own client for Node. Arguments: address, key.
-import OpenAI from "openai";
-
-const [url, apiKey] = process.argv.slice(2);
+// OpenAI's own client for Node. Arguments: address, key, "" or "-lowest".
+const [url, apiKey, version] = process.argv.slice(2);
+const { default: OpenAI } = await import(`openai${version}`);
 const client = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
 const messages = [];
 for (const words of ["one", "weather?"]) {
