@@ -31,11 +31,16 @@ ITEMS: list[Any] = [
     {"role": "user", "content": [
         {"type": "input_text", "text": "what is this?"},
         {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo=", "detail": "auto"},
+        {"type": "input_image", "file_id": "file_1", "detail": "auto"},
+        {"type": "input_file", "file_id": "file_2"},
+        {"type": "input_file", "file_data": "data:application/pdf;base64,JVBERg==", "filename": "letter.pdf"},
     ]},
     {"type": "function_call", "call_id": "a", "name": "look", "arguments": '{"at": 1}'},
     {"type": "function_call_output", "call_id": "a", "output": [{"type": "input_text", "text": "a dog"}]},
     {"type": "custom_tool_call", "call_id": "b", "name": "draw", "input": "a cat"},
     {"type": "custom_tool_call_output", "call_id": "b", "output": "drawn"},
+    {"type": "computer_call", "id": "cu", "call_id": "c", "status": "completed", "action": {"type": "screenshot"}},
+    {"type": "computer_call_output", "call_id": "c", "output": {"type": "computer_screenshot", "file_id": "file_3"}},
     {"role": "assistant", "content": "A dog."},
 ]  # fmt: skip
 

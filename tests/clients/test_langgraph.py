@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -118,6 +119,9 @@ async def test_the_store(tmp_path: Path) -> None:
         assert changed is not None
         assert changed.value["text"] == "My sister Rita plays the harp"
         assert changed.created_at == found.created_at
+        await asyncio.gather(*(store.aput(home, "mood", {"text": f"Mood {number}"}) for number in range(4)))
+        assert [one.key for one in await store.asearch(home, limit=50)].count("mood") == 1
+        await store.adelete(home, "mood")
         assert await store.alist_namespaces(prefix=home) == [home, (*home, "work")]
         context = await memory.context(user="ana", message="what does Rita play?")
         assert "harp" in context.system, "what is in the store is remembered"

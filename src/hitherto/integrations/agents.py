@@ -4,8 +4,8 @@
     await Runner.run(agent, "yes", session=session)
 
 Every item of a run is a turn in the lane that the session names, so it can be found, summarised and forgotten like any other.
-Which kind of item a turn was is in its id, so that it comes back as that kind. Reasoning belongs to one answer of one provider
-and is not kept.
+Which kind of item a turn was is in its id, so that it comes back as that kind. Reasoning and what a provider's own tools did on
+its side belong to one answer and are not kept.
 """
 
 import json
@@ -21,6 +21,8 @@ from hitherto.types import Media, Role, StoredTurn
 
 Item = dict[str, Any]
 MARK: Final = "agents:"
+FILE: Final = "file_id:"
+"""Before the id of a file that the provider keeps, in the place of an address."""
 MOST: Final = 100_000
 
 
@@ -76,7 +78,8 @@ class AgentsSession(SessionABC):
         role: Role = "system" if stated else said.role
         if item.get("role") == "developer":
             kind = "developer"
-        parts = tuple(_with_bytes(part, item) for part in said.parts)
+        pieces = iter(_attached(item))
+        parts = tuple(_whole(part, next(pieces)) if isinstance(part, Media) else part for part in said.parts)
         if "output" in item and not isinstance(item["output"], str):
             # Structured output stays what it was, as JSON.
             parts = tuple(
@@ -97,28 +100,44 @@ class AgentsSession(SessionABC):
         )
 
 
-def _with_bytes(part: Any, item: Item) -> Any:
-    """A picture that is carried inline keeps its bytes: the session has to give it back."""
-    if not isinstance(part, Media) or part.url != "data:":
-        return part
+def _attached(item: Item) -> list[Item]:
     content = cast("list[Item]", item["content"] if isinstance(item.get("content"), list) else [])
-    inline = next((one["image_url"] for one in content if str(one.get("image_url", "")).startswith("data:")), part.url)
-    return Media(media_type=part.media_type, url=inline, caption=part.caption)
+    return [piece for piece in content if piece.get("type") in ("input_image", "input_file", "input_audio")]
+
+
+def _whole(part: Media, piece: Item) -> Media:
+    """What was attached, with its address, bytes or id: the session has to give it back."""
+    held = piece.get("image_url") or piece.get("file_url") or piece.get("file_data")
+    url = held or (FILE + piece["file_id"] if piece.get("file_id") else part.url)
+    return Media(media_type=part.media_type, url=str(url), caption=piece.get("filename") or part.caption)
+
+
+def _piece(part: Media) -> Item:
+    picture, kept = part.media_type.startswith("image/"), part.url.startswith(FILE)
+    held: Item = {"file_id": part.url.removeprefix(FILE)}
+    if not kept and picture:
+        held = {"image_url": part.url}
+    elif not kept:
+        held = (
+            {"file_data": part.url, "filename": part.caption}
+            if part.url.startswith("data:")
+            else {"file_url": part.url}
+        )
+    return {"type": "input_image", **held, "detail": "auto"} if picture else {"type": "input_file", **held}
 
 
 def _items(turn: StoredTurn) -> list[Item]:
     kind = turn.id.removeprefix(MARK).rpartition(":")[0] if turn.id.startswith(MARK) else ""
     found: list[Item] = []
-    pictures = [part for part in turn.parts if isinstance(part, Media)]
-    if pictures:
+    shown = [_piece(part) for part in turn.parts if isinstance(part, Media)]
+    if shown:
         words = [{"type": "input_text", "text": turn.text}] if turn.text else []
-        shown = [{"type": "input_image", "image_url": part.url, "detail": "auto"} for part in pictures]
         found.append({"role": turn.role, "content": [*words, *shown]})
     elif turn.text:
         found.append({"role": "developer" if kind == "developer" else turn.role, "content": turn.text})
     for part in turn.parts:
         if isinstance(part, ToolCall):
-            found.append(_call(part, custom=kind == "custom_tool_call"))
+            found.append(_call(part, kind))
         elif isinstance(part, ToolReturn):
             structured = kind.endswith(":json")
             output = json.loads(part.content) if structured else part.content
@@ -127,9 +146,9 @@ def _items(turn: StoredTurn) -> list[Item]:
     return found
 
 
-def _call(part: ToolCall, *, custom: bool) -> Item:
-    if custom:
-        return {
-            "type": "custom_tool_call", "call_id": part.id, "name": part.name, "input": json.loads(part.args)["input"],
-        }  # fmt: skip
+def _call(part: ToolCall, kind: str) -> Item:
+    if kind == "custom_tool_call":
+        return {"type": kind, "call_id": part.id, "name": part.name, "input": json.loads(part.args)["input"]}
+    if kind == part.name:  # One of the provider's own, which was kept whole.
+        return json.loads(part.args)
     return {"type": "function_call", "call_id": part.id, "name": part.name, "arguments": part.args}

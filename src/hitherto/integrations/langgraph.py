@@ -8,6 +8,7 @@ the graph's state as it was, byte for byte. It lies beside the log: `delete_thre
 forgetting a single turn does not look into it.
 """
 
+import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -56,6 +57,8 @@ class LangGraphStore(BaseStore):
     def __init__(self, memory: Memory, *, user: Users) -> None:
         self._reach = Reach(memory)
         self._user = user
+        self._putting = asyncio.Lock()
+        """Nodes of a graph that run at once may put the same key."""
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         return self._reach.waited(self._all(list(ops)))
@@ -72,7 +75,8 @@ class LangGraphStore(BaseStore):
                 fact = await self._fact(op.namespace, op.key)
                 return None if fact is None else _item(fact)
             case PutOp():
-                return await self._put(op)
+                async with self._putting:
+                    return await self._put(op)
             case SearchOp():
                 return await self._search(op)
             case ListNamespacesOp():

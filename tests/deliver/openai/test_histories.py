@@ -346,3 +346,28 @@ async def test_an_answer_that_comes_later_is_recorded_when_it_is_fetched(endpoin
     assert await endpoint.lines() == [
         "user: think long", "assistant: slowly made", "user: and on", "assistant: on we go",
     ]  # fmt: skip
+
+
+async def test_a_call_of_the_providers_own_tool_stays_with_its_output(endpoint: Endpoint) -> None:
+    client = await endpoint.client()
+    call = {
+        "type": "local_shell_call",
+        "call_id": "c",
+        "status": "completed",
+        "action": {"type": "exec", "command": ["ls"]},
+    }
+    items: list[Any] = [{"role": "user", "content": "list them"}, call]
+    items.append({"type": "local_shell_call_output", "call_id": "c", "output": "a.txt"})
+    await respond(client, items)
+    items.append({"role": "assistant", "content": "all right"})
+    await respond(client, [*items, {"role": "user", "content": "thanks"}])
+    sent = endpoint.upstream.asked[-1]["input"]
+    assert [item.get("call_id") for item in sent] == [None, "c", "c", None, None]
+    assert [turn.role for turn in await endpoint.turns()] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+        "assistant",
+    ]

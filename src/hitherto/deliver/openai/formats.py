@@ -252,6 +252,10 @@ def _as_chat(item: Raw) -> Raw:
             given = item.get("arguments") if kind == "function_call" else json.dumps({"input": item.get("input")})
             call = {"id": item.get("call_id"), "function": {"name": item.get("name"), "arguments": given}}
             return {"role": "assistant", "content": "", "tool_calls": [call]}
+        case _ if kind.endswith("_call") and text(item, "call_id"):
+            # A computer, a shell: the provider's own tools whose results the client brings.
+            call = {"id": item.get("call_id"), "function": {"name": kind, "arguments": json.dumps(dict(item))}}
+            return {"role": "assistant", "content": "", "tool_calls": [call]}
         case _ if _is_output(item) and text(item, "call_id"):
             return {"role": "tool", "tool_call_id": item.get("call_id"), "content": output_text(item.get("output"))}
         case _:
