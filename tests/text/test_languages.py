@@ -113,6 +113,11 @@ def test_a_whole_language_has_every_list_that_rules_learn_by(code: str) -> None:
         assert name in TABLE.content["patterns"] or name in TABLE.content["moods"], f"{code}: rules read no {name}"
 
 
+@pytest.mark.parametrize("code", WHOLE)
+def test_a_whole_language_has_every_list_that_a_slot_s_value_is_read_by(code: str) -> None:
+    assert language(code).tables["slots"].keys() == {"numbers", "ordinals", "around", "except"}
+
+
 def test_a_cue_is_looked_for_in_the_language_that_a_text_is_in() -> None:
     past = TABLE.cue("past")
     assert past.search("ich war mit meiner Schwester im Kino")

@@ -7,13 +7,15 @@ so that "yes, Acme" or "no sugar" are still searched for what they say.
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from typing import Final, Literal
 
 from hitherto.text.analyser import stems
 from hitherto.text.languages import CODES, ENGLISH, detect, language, listed
+from hitherto.text.time.spans import ranges
 from hitherto.types import Slot, StoredTurn
 
 MAX_WORDS: Final = 6
@@ -133,49 +135,13 @@ _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?![\w@])")
 _PHONE: Final = re.compile(r"(?<![\w.])\+?\(?\d[\d\s().\-/]{5,20}\d(?!\w)")
 _DATE_LIKE: Final = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
 _NUMBER: Final = re.compile(r"[-+−]?(?:\d{1,3}(?:[, ’']\d{3})+|\d+)(?:[.,]\d+)?\s?(?:%|k|m)?", re.IGNORECASE)
-_CLOCK: Final = r"(?:\d{1,2}(?::\d{2})?\s?(?:am|pm|h|uhr)?|noon|midnight)"
-_MONTH: Final = (
-    r"(?:jan(?:uary|uar|vier|eiro)?|feb(?:ruary|ruar|rero)?|mar(?:ch|zo|s)?|märz|apr(?:il)?|may|mai|mayo|june?|juni|juin"
-    r"|july?|juli|juillet|aug(?:ust)?|août|sep(?:t|tember|tembre)?|oct(?:ober|obre)?|okt(?:ober)?|nov(?:ember|embre)?"
-    r"|dec(?:ember|embre)?|dez(?:ember)?)\.?"
-)
-_WEEKDAY: Final = (
-    r"(?:mon(?:day)?|tue(?:s|sday)?|wed(?:s|nesday)?|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?|montag|"
-    r"dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|"
-    r"martes|miércoles|jueves|viernes|sábado|domingo)"
-)
-_RELATIVE: Final = (
-    r"(?:today|tonight|tomorrow|yesterday|the day after tomorrow|heute|morgen|übermorgen|gestern|aujourd'hui|"
-    r"demain|hier|hoy|mañana|ayer|amanhã|hoje|domani|oggi|jutro|dziś|завтра|сегодня|明天|今天|明日|今日)"
-)
-_DAY: Final = r"(?:the\s)?\d{1,2}(?:st|nd|rd|th|\.)?"
-_PLAIN_DATE: Final = (
-    r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?"
-    rf"|{_DAY}\s(?:of\s)?{_MONTH}(?:,?\s\d{{4}})?|{_MONTH}\s{_DAY}(?:,?\s\d{{4}})?"
-    rf"|{_RELATIVE}|(?:(?:next|this|last|nächsten|coming)\s)?(?:{_WEEKDAY}|week|weekend|month|year)"
-    r"|in\s(?:\d{1,3}|an?|one|two|three|four|five|six|seven|ten)\s(?:minute|hour|day|week|month|year)s?"
-)
-_DATE: Final = re.compile(
-    rf"(?:(?:on|by|at|from|it's|its|for|am|le|el|maybe|probably|let's say|say)\s)*(?:{_PLAIN_DATE})"
-    rf"(?:,?\s(?:morning|afternoon|evening|night))?(?:,?\s(?:(?:at|um|à|a las)\s)?{_CLOCK})?"
-    r"(?:\s(?:please|then))?[.!]?",
-    re.IGNORECASE,
-)
-_NUMBERS_TEXT: Final = """
-zero none one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand half
-dozen couple null eins zwei drei vier fünf sechs sieben acht neun zehn zéro deux trois quatre cinq sept
-huit neuf dix cero uno dos tres cuatro cinco seis siete ocho nueve diez
-"""
-_NUMBER_WORDS: Final = frozenset(_NUMBERS_TEXT.split())
-_AROUND_TEXT: Final = """
-about around just maybe roughly approximately like it's its i think i'd say make it only exactly at least
-most up to a the and or so please of for probably ungefähr etwa circa environ unos
-"""
-_HEDGES: Final = frozenset(_AROUND_TEXT.split())
 _THUMBS: Final = ("👍", "👌", "✅", "👎", "❌")
-_ORDINALS: Final = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1}
-_NEGATIONS: Final = frozenset({"not", "no", "don't", "except", "neither", "nicht", "kein", "pas", "ninguno"})
+_HAN_NUMBER: Final = re.compile("[〇零一二两三四五六七八九十百千万]+")
+_UNSPACED: Final = frozenset({"ja", "zh", "th"})
+_NEAR: Final = {"": CODES, "zh": ("zh", "ja")}
+"""Where a message is too short to tell its language, the lists of all that it may be in are read."""
+_ANY_DAY: Final = datetime(2026, 3, 2, tzinfo=UTC)
+"""Whether a text is a date does not depend on today."""
 
 
 def fits(message: str, slot: Slot) -> bool:
@@ -206,21 +172,56 @@ def _yes_no(text: str, _: Slot) -> bool:
 def _number(text: str, _: Slot) -> bool:
     if _DATE_LIKE.search(text):
         return False
-    words = [word for word in words_of(text) if word not in _HEDGES]
-    if words and all(word in _NUMBER_WORDS for word in words[:-1]) and words[0] in _NUMBER_WORDS:
+    told = detect(text)
+    known = _listed(told, "numbers")
+    words = _bare(text, told, but=known)
+    if words and all(word in known or _HAN_NUMBER.fullmatch(word) for word in (words[0], *words[:-1])):
         return len(words) <= 4
     numbers = list(_NUMBER.finditer(text))
     if len(numbers) != 1:
         return False
-    before, after = (
-        [word for word in words_of(side) if word not in _HEDGES]
-        for side in (text[: numbers[0].start()], text[numbers[0].end() :])
-    )
+    before, after = (_bare(side, told, but=known) for side in (text[: numbers[0].start()], text[numbers[0].end() :]))
     return not before and len(after) <= 2
 
 
 def _date(text: str, _: Slot) -> bool:
-    return _DATE.fullmatch(text) is not None
+    found = ranges(text, now=_ANY_DAY, zone="UTC") or ranges(f"on {text}", now=_ANY_DAY, zone="UTC")
+    if len(found) != 1:
+        return False
+    said = found[0].text.removeprefix("on ")
+    return said in text and not _bare(text.replace(said, " ", 1), detect(text))
+
+
+def _bare(text: str, told: str, *, but: Collection[str] = ()) -> list[str]:
+    """The words of a text without those that may stand around a value ("about", "please")."""
+    around = _listed(told, "around").difference(but)
+    if told in _UNSPACED:
+        for word in sorted(around, key=len, reverse=True):
+            text = text.replace(word, " ")
+    return [word for word in words_of(text) if word not in around]
+
+
+@cache
+def _listed(told: str, name: str) -> frozenset[str]:
+    """A list of the section `slots` in the language that a message is in; if that is unknown, in all of them, without
+    numbers that say nothing in English ("um" is one in Portuguese).
+    """
+    words = set[str]()
+    for code in _NEAR.get(told, (told,)):
+        tables = language(code).tables
+        words.update(tables.get("slots", {}).get(name, "").split())
+        if name == "numbers":
+            words.update(tables.get("dates", {}).get("numbers", "").split()[::2])
+    if name == "numbers" and not told:
+        words -= _emptiness()[0][0] - _listed(ENGLISH, name)
+    return frozenset(words)
+
+
+@cache
+def _ordinals(told: str) -> Mapping[str, int]:
+    """Places in a list of choices, counted from 0 (-1 is the last)."""
+    lists = (language(code).tables.get("slots", {}).get("ordinals", "").split() for code in _NEAR.get(told, (told,)))
+    return {word: int(place) - 1 for said in lists for word, place in zip(said[::2], said[1::2], strict=True)}
 
 
 def _email(text: str, _: Slot) -> bool:
@@ -234,28 +235,36 @@ def _phone(text: str, _: Slot) -> bool:
 
 
 def _choice(text: str, slot: Slot) -> bool:
-    words = words_of(text)
+    words, told = words_of(text), detect(text)
     choices = [words_of(choice) for choice in slot.choices]
     if words in choices:
         return True
-    if len(words) > 8 or _NEGATIONS.intersection(words):
+    if told in _UNSPACED:
+        words = _apart(text, (*slot.choices, *_listed(told, "except"), *_ordinals(told)))
+    if len(words) > 8 or not _listed(told, "except").isdisjoint(words):
         return False
     if sum(_holds(words, choice) for choice in choices) == 1:
         return True
-    place = _place(words)
+    bare = words if len(words) == 1 else [word for word in words if word not in _listed(told, "around")]
+    place = _place(bare, told)
     return place is not None and place < len(choices)
 
 
-def _place(words: list[str]) -> int | None:
+def _apart(text: str, known: Iterable[str]) -> list[str]:
+    """The words of a text that is written without spaces, set apart where one that is known stands in it."""
+    longest_first = sorted(filter(None, known), key=len, reverse=True)
+    return words_of(re.sub("|".join(map(re.escape, longest_first)), r" \g<0> ", text))
+
+
+def _place(words: list[str], told: str) -> int | None:
     """Where in the list of choices "2", "b" or "the second one" points, counted from 0 (-1 is the last)."""
-    bare = [word for word in words if word not in {"the", "one", "option", "number", "please"}]
-    if len(bare) != 1:
+    if len(words) != 1:
         return None
-    if bare[0] in _ORDINALS:
-        return _ORDINALS[bare[0]]
-    if bare[0].isdecimal() and len(bare[0]) <= 2:
-        return int(bare[0]) - 1 if int(bare[0]) else None
-    return ord(bare[0]) - ord("a") if bare[0] in {"a", "b", "c", "d", "e", "f"} else None
+    if words[0] in _ordinals(told):
+        return _ordinals(told)[words[0]]
+    if words[0].isdecimal() and len(words[0]) <= 2:
+        return int(words[0]) - 1 if int(words[0]) else None
+    return ord(words[0]) - ord("a") if words[0] in {"a", "b", "c", "d", "e", "f"} else None
 
 
 def _holds(words: list[str], choice: list[str]) -> bool:

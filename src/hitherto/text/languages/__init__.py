@@ -76,7 +76,7 @@ class Language:
     patterns: Mapping[str, re.Pattern[str]]
     """Expressions by section and name: `asking.when`, `standing.instruction`."""
     tables: Mapping[str, Any]
-    """Sections that other modules read for themselves: `dates`, `situation`, `learning`."""
+    """Sections that other modules read for themselves: `dates`, `slots`, `situation`, `learning`."""
 
     def has(self, what: str, text: str) -> bool:
         """Whether an expression occurs in a text."""
@@ -115,7 +115,7 @@ PATTERNS: Final = (
 )  # fmt: skip
 SOME: Final = ("asking.beside",)
 """Expressions that a language may lack and still be whole."""
-TABLES: Final = ("dates", "situation", "learning")
+TABLES: Final = ("dates", "slots", "situation", "learning")
 
 
 @cache
@@ -186,7 +186,9 @@ def missing(code: str) -> tuple[str, ...]:
     known = language(code)
     lists = [name for name in LISTS if not known.words[name]]
     patterns = [name for name in PATTERNS if name not in known.patterns]
-    tables = [name for name in TABLES if name not in known.tables and (name == "situation" or code != ENGLISH)]
+    tables = [
+        name for name in TABLES if name not in known.tables and (name in ("slots", "situation") or code != ENGLISH)
+    ]
     return (*lists, *patterns, *tables)
 
 
