@@ -20,7 +20,7 @@ from typing import Final
 from bench.dev_sets import SETS, Asked, Conversation, conversations
 from bench.measuring import table
 from hitherto import Context, Hitherto, Item, Turn
-from hitherto.ingest.focus import content_words
+from hitherto.ingest.short import content_words
 from hitherto.recall.traits import asks
 
 EXACT: Final = frozenset({"turn", "memory"})

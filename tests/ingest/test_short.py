@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitherto.ingest.focus import is_short, stands_alone
+from hitherto.ingest.short import is_short, stands_alone
 
 SHORT = (
     "yes", "Yes!", "yesss", "sure", "Sure, why not?", "ok", "okay then", "why?", "WHY", "why not",

@@ -21,7 +21,7 @@ from hitherto.assemble.personas import Resolved
 from hitherto.assemble.select import Apart, Beyond, beyond, reached
 from hitherto.errors import NotFound, StoreError
 from hitherto.ingest import focus, sessions
-from hitherto.ingest.focus import is_question, is_short
+from hitherto.ingest.short import is_question, is_short
 from hitherto.recall import entities
 from hitherto.recall.hits import Blending, Search
 from hitherto.recall.rank import Boosts, Shares

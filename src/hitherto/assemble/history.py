@@ -18,7 +18,7 @@ from hitherto.assemble.candidates import Candidate, Desk
 from hitherto.assemble.exchange import LONGEST, Exchange, Leftover, exchanges, shortened, without_secrets
 from hitherto.assemble.material import Material
 from hitherto.assemble.render import bounded, indented, level, shorten
-from hitherto.ingest.focus import stands_alone
+from hitherto.ingest.short import stands_alone
 from hitherto.text.time import written_clock, written_day
 from hitherto.tokens import MESSAGE
 from hitherto.types import StoredTurn

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from hitherto import ids as keys
 from hitherto.clock import local_day
 from hitherto.ids import derived_id
-from hitherto.learn import cost, lines, rederivation, scene
+from hitherto.learn import cost, rederivation, scene
 from hitherto.learn.notes import LaneSection, Sitting, SittingNotes
 from hitherto.learn.services import Services
 from hitherto.learn.summaries import current, day, live, supports, told, unless_forgotten, version
@@ -41,7 +41,7 @@ async def run(job: Job[Services]) -> Effect:
     listed = TurnList(session=session.id, limit=LONGEST)
     stands = current(keys.session(session.id))
     answers = await job.store.read(listed, stands)
-    turns = tuple(turn for turn in answers[listed] if lines.readable(turn))
+    turns = tuple(turn for turn in answers[listed] if scene.readable(turn))
     counted = len(answers[listed])
     last = max((turn.at for turn in (turns or answers[listed])), default=session.at)
     closed = replace(session, status="closed", ended_at=last, last_activity=last, turn_count=counted)

@@ -6,8 +6,10 @@ mind: core facts, dangers and standing requests always, then what shares names a
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from functools import lru_cache
 from math import fsum, log
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,13 +17,14 @@ import numpy as np
 
 from hitherto import ids as keys
 from hitherto.clock import local_day
-from hitherto.learn import lines
 from hitherto.learn.folds import fold_of
 from hitherto.learn.notes import Line, Passage, Scene, Sitting
 from hitherto.learn.services import Services
 from hitherto.learn.verify import Ground, folded
 from hitherto.recall.embed.static import static_embedder
 from hitherto.recall.vectors import products
+from hitherto.safety.quarantine import Verdicts
+from hitherto.safety.secrets import redact
 from hitherto.store import records as nouns
 from hitherto.store.protocol import ANY, Answers, Query, RecordList, RecordsById, RecordsByKey, TurnList, Window
 from hitherto.text.analyser import stems
@@ -75,7 +78,7 @@ async def passage(
     whole = TurnList(session=session.id, limit=2_000) if session else None
     answers = await job.store.read(*asked, *([whole] if whole else []))
     names = _names(job, answers, profile, turns)
-    new = lines.shown(turns, **names)
+    new = _lines(turns, **names)
     said = {line.turn.id for line in new}
     earlier = [t for t in (answers[whole] if whole else answers[window]) if t.id not in said and t.place < first.place]
     scene = _scene(job, names, new, nouns.records(answers[people], Entity))
@@ -86,7 +89,7 @@ async def passage(
     come = {memory.id: day for memory in memories if (day := _day_to_come(memory, job.view.zone)) and day <= today}
     limit = min((MANY if session else FEW) + sum(len(line.text) for line in new), MOST)
     shown = relevant(memories, new, scene=scene, come=come.keys(), limit=limit) if asks else tuple(memories)
-    before = lines.shown(earlier, **names)
+    before = _lines(earlier, **names)
     sitting = await _sitting(job, session, (*before, *new), scene) if session and new else None
     return Passage(
         scene=scene,
@@ -107,7 +110,7 @@ async def sitting(job: "Job[Services]", session: Session, turns: Sequence[Stored
     profile, people = RecordsById(ids=(keys.PROFILE,)), RecordList(noun="entity", limit=PEOPLE)
     answers = await job.store.read(profile, people)
     names = _names(job, answers, profile, turns)
-    shown = lines.without_orders(lines.shown(turns, **names))
+    shown = _without_orders(_lines(turns, **names))
     scene = _scene(job, names, shown, nouns.records(answers[people], Entity))
     return await _sitting(job, session, shown, scene)
 
@@ -332,3 +335,58 @@ def _ground(
 
 def _same(live: StoredTurn | None, read: StoredTurn) -> bool:
     return live is not None and live.version == read.version
+
+
+# Turns as readers see them.
+
+_LONGEST_TURN: Final = 2_400
+"""Characters of one turn that a reader is shown: its beginning and its end."""
+_MARK: Final = " […] "
+_TOOL: Final = 200
+_VERDICTS: Final = Verdicts()
+
+
+def readable(turn: StoredTurn) -> bool:
+    """Whether somebody said the turn and it still stands."""
+    return turn.retired is None and turn.role in ("user", "assistant") and bool(turn.text.strip() or turn.parts)
+
+
+def _lines(turns: Iterable[StoredTurn], *, user: str, persona: str) -> tuple[Line, ...]:
+    return tuple(
+        Line(turn=turn, speaker=turn.speaker or (user if turn.role == "user" else persona), text=_text(turn))
+        for turn in turns
+        if readable(turn)
+    )
+
+
+def _without_orders(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """A summary is durable memory: what may not become a memory must not enter it through a summary either."""
+    verdicts = _VERDICTS.give_orders([(line.turn.text, line.turn.origin) for line in lines])
+    return tuple(replace(line, text="") if orders else line for line, orders in zip(lines, verdicts, strict=True))
+
+
+def _text(turn: StoredTurn) -> str:
+    described = [part for part in (_described(part) for part in turn.parts) if part]
+    return " ".join(filter(None, (_short(turn.text), *described)))
+
+
+@lru_cache(maxsize=1_024)
+def _short(text: str) -> str:
+    """Without secrets and not too long; one visit reads a turn more than once, so the result is cached for a while."""
+    masked = redact(re.sub(r"[ \t]*\n\s*", "\n", text.strip()))
+    if len(masked) <= _LONGEST_TURN:
+        return masked
+    return masked[: _LONGEST_TURN * 2 // 3].rstrip() + _MARK + masked[-_LONGEST_TURN // 3 :].lstrip()
+
+
+def _described(part: object) -> str:
+    """A tool call by its name, a picture by its caption; tool output and a model's thinking are left out."""
+    match getattr(part, "kind", ""):
+        case "tool_call":
+            return f"(calls {getattr(part, 'name', '')}: {redact(str(getattr(part, 'args', '')))[:_TOOL]})"
+        case "media":
+            caption = str(getattr(part, "caption", "")).strip()
+            kind = str(getattr(part, "media_type", "")).partition("/")[0] or "file"
+            return f"({kind}: {redact(caption)})" if caption else f"({kind})"
+        case _:
+            return ""

@@ -21,7 +21,7 @@ from importlib.resources import files
 from itertools import zip_longest
 from typing import Final, Protocol
 
-from hitherto.ingest.focus import is_question, stands_alone
+from hitherto.ingest.short import is_question, stands_alone
 from hitherto.text.analyser import asked_stems, stems, words
 from hitherto.text.languages import ENGLISH, Language, plausible
 

@@ -15,7 +15,7 @@ from typing import Final
 from hitherto.assemble.candidates import Candidate, Desk, Quota
 from hitherto.assemble.render import bounded, safe
 from hitherto.clock import micros
-from hitherto.ingest.focus import content_words
+from hitherto.ingest.short import content_words
 from hitherto.recall.passages import about, beginning
 from hitherto.recall.traits import asking, asks
 from hitherto.types import Recalled, StoredTurn
