@@ -18,7 +18,7 @@ from hitherto.ids import derived_id
 from hitherto.learn.folds import fold_of, taken_out
 from hitherto.learn.notes import FactKind, FactNote
 from hitherto.learn.verify import folded
-from hitherto.safety.quarantine import quarantine
+from hitherto.safety.quarantine import Reason, quarantine
 from hitherto.safety.secrets import find_secrets
 from hitherto.text.analyser import stems
 from hitherto.text.names import memory_key, slug
@@ -43,6 +43,8 @@ _JEST: Final = re.compile(
     r"\b(?:jk|j/k|lol jk|just kidding|kidding|joking|just joking|broma|scherz|spaß)\b|/s\b", re.IGNORECASE
 )
 _QUOTING: Final = re.compile(r"^[^“]{1,80}\([^)“]+\)[^“]*(?:“[^”]*”)?: “(?P<words>.+)”(?: \([^)]*\))?$", re.DOTALL)
+_OUTSIDE: Final = frozenset[Origin](("tool", "import"))
+"""Origins whose words nobody in the conversation answers for."""
 _SINGLE: Final = frozenset(
     ("name", "home", "employer", "occupation", "age", "birthday", "status", "email", "phone", "diet")
 )
@@ -138,6 +140,8 @@ def _outcome(one: Noted, held: Mapping[str, Memory], *, persona: str | None) -> 
         named = None
     if named is None:
         return "unknown" if note.op in ("over", "same") and not note.text else _begun(one, held, persona=persona)
+    if _ordered(one) is not None:
+        return _begun(one, held, persona=persona)  # held back; what is known neither takes its words nor ends by them
     alone, *fold = _by_itself(named, held)
     match note.op:
         case "same":
@@ -229,15 +233,18 @@ def _begun(
     if any(_taken_away(memory, one) for memory in held.values()):
         return "rejected"
     scope = _scope(one, persona)
+    reason = _ordered(one)
+    if reason is not None:
+        fresh = _memory(one, persona=scope)
+        return (
+            "order" if one.id in held else (replace(fresh, status="QUARANTINED", standing=False, reason=reason.kind),)
+        )
     live = [m for m in held.values() if _live(m, one) and m.persona in (scope, None) and m.subject == one.note.subject]
     twin = next((m for m in live if m.id == one.id or _says_the_same(m, one)), None)
     if twin is not None:
         alone, *fold = _by_itself(twin, held)
         return (*fold, _sharper(alone, one) if _fuller(alone, one) else reinforced(alone, one))
     fresh = _memory(one, persona=scope)
-    reason = quarantine(one.note.text, one.last.origin)
-    if reason is not None:
-        return (replace(fresh, status="QUARANTINED", standing=False, reason=reason.kind),)
     contrary = [m for m in live if _other_value(m, one) and not m.pinned]
     if contrary or since:
         fresh = replace(fresh, valid_from=fresh.valid_from or one.at)
@@ -260,6 +267,15 @@ def _stated(one: Noted) -> bool:
     """A fact of the user needs words of the user's side, be it a "yes"; what the persona tells of itself its own."""
     side = "user" if one.note.subject == "user" else "assistant"
     return any(turn.role == side for turn in one.turns)
+
+
+def _ordered(one: Noted) -> Reason | None:
+    """The order that the words of a note give, judged by the least trusted of the turns that they rest on."""
+    return quarantine(one.note.text, _outside(one) or one.last.origin) if one.note.text else None
+
+
+def _outside(one: Noted) -> Origin | None:
+    return next((turn.origin for turn in one.turns if turn.origin in _OUTSIDE), None)
 
 
 def reinforced(memory: Memory, one: Noted) -> Memory:
@@ -293,7 +309,7 @@ def _sharper(memory: Memory, one: Noted) -> Memory:
         importance=max(again.importance, note.importance),
         standing=memory.standing or note.standing,
         valid_from=note.valid_from or memory.valid_from,
-        valid_to=note.valid_to or memory.valid_to,
+        valid_to=memory.valid_to if memory.pinned else note.valid_to or memory.valid_to,
     )
 
 
@@ -410,7 +426,7 @@ def _memory(one: Noted, *, persona: str | None) -> Memory:
     origin: Origin = one.last.origin
     said = [turn for turn in one.turns if turn.role == "user"]
     if note.subject == "user" and said:
-        origin = said[-1].origin
+        origin = _outside(one) or said[-1].origin
     refs = one.refs or (f"person:{note.subject}",)
     of_self = refs[0] in ("person:user", "person:persona")
     kinds: dict[EntityType, MemoryType] = {"person": "PEOPLE", "animal": "PEOPLE", "project": "PROJECT"}

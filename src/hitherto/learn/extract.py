@@ -325,10 +325,13 @@ class _Desk:
             confided=_confided(one.reading),
         )
         for person in one.reading.people:
-            names = (person.name, *person.aliases)
-            if ground.named(person.name):
-                aliases = tuple(name for name in names[1:] if ground.named(name))
-                book.note(replace(person, aliases=aliases), cautious=one.reading.method == "rules")
+            names = [n for n in (person.name, *person.aliases) if ground.named(n) and not ground.refused(n)]
+            if names[:1] == [person.name]:
+                refused = ground.refused(person.what)
+                what = "" if refused else person.what
+                self.dropped.update([refused] if refused else [])
+                fit = replace(person, what=what, aliases=tuple(names[1:]))
+                book.note(fit, cautious=one.reading.method == "rules")
             else:
                 self.dropped["name"] += 1
         self._facts(one, ground, book)
@@ -339,10 +342,12 @@ class _Desk:
     def _facts(self, one: Read, ground: Ground, book: Book) -> None:
         noted: list[Noted] = []
         seen: Counter[tuple[str, str]] = Counter()
-        more = [name for person in one.reading.people for name in (person.name, *person.aliases)]
-        for note in one.reading.facts:
+        for given in one.reading.facts:
+            told = one.reading.method == "rules" or ground.said_day(given.valid_to)
+            note = given if told else replace(given, valid_to=None)
+            self.dropped.update(["day"] if note is not given else [])
             quotes, older = _rests_on(note, one.passage, ground)
-            refused = "quote" if not quotes else self._refused(note, ground, more) if note.text else None
+            refused = "quote" if not quotes else _unfit(note, ground) if note.text else None
             if older and not self._settles(note, quotes, one.passage):
                 refused = "quote"
             if refused is not None:
@@ -392,14 +397,12 @@ class _Desk:
         memory = self._known.get(note.ref)
         return memory is not None and (note.ref in passage.past or not set(quotes) <= set(memory.quotes))
 
-    def _refused(self, note: FactNote, ground: Ground, more: Sequence[str]) -> str | None:
-        """Orders are held back where facts are decided on, with their reason, rather than left out."""
-        reason = ground.refused(note.text, more=more, origin="user")
-        return None if reason == "order" else reason
-
     def _heard(self, one: Read, ground: Ground) -> None:
         heard: list[Heard] = []
-        for note in one.reading.loops:
+        for given in one.reading.loops:
+            told = one.reading.method == "rules" or ground.said_day(given.due)
+            note = given if told else replace(given, due=None)
+            self.dropped.update(["day"] if note is not given else [])
             quotes, older = _rests_on(note, one.passage, ground)
             refused = ground.refused(note.text) if note.text else None
             if older and not self._settles(note, quotes, one.passage):
@@ -434,6 +437,12 @@ class _Desk:
             *(rederivation.following(one, earlier) for one in episodes),
             *(rederivation.following(loop, earlier) for loop in self.loops_written.values()),
         ]
+
+
+def _unfit(note: FactNote, ground: Ground) -> str | None:
+    """Why a fact cannot stand. Orders are held back where facts are decided on, with their reason, rather than left out."""
+    reason = ground.refused(note.text, origin="user")
+    return None if reason == "order" else reason
 
 
 def _rests_on(note: FactNote | LoopNote, passage: Passage, ground: Ground) -> tuple[tuple[Quote, ...], bool]:

@@ -24,10 +24,14 @@ from hitherto.text.time.spans import ranges
 from hitherto.types import Origin, Quote
 
 _WORD: Final = re.compile(r"[^\W_]+", re.UNICODE)
-_NAME: Final = re.compile(r"(?<![.!?:\"“„¿¡]\s)(?<![.!?:\"“„¿¡])(?<!^)\b[A-ZÀ-ÖØ-Þ][^\W\d_]+", re.MULTILINE)
+_INSIDE: Final = re.compile(r"(?<![.!?:\"“„¿¡]\s)(?<![.!?:\"“„¿¡])(?<!^)\b[^\W\d_]{2,}", re.MULTILINE)
+"""A word inside a sentence: a name in every script that has capitals, if it begins with one."""
 _SUBJECT: Final = re.compile(
-    r"(?:^|[.!?:\"“]\s*)([A-ZÀ-ÖØ-Þ][^\W\d_]{2,})(?:['’]s)?\s+(?:(?:and|y|et|e|und)\s+\S+\s+)?"
-    r"(?:is|was|are|were|has|had|will|would|can|does|did|[a-z]+(?:s|ed)|está|era|tiene|vive|trabaja|quiere|va|ha|est|habite"
+    r"(?:^|[.!?:\"“]\s*)([^\W\d_]{3,})(?:['’]s)?\s+(?:(?:and|y|et|e|und)\s+\S+\s+)?"
+    r"(?:is|was|are|were|has|had|will|would|can|could|may|might|must|does|did|[a-z]+(?:s|ed)|became|began|bought|brought|built|came"
+    r"|caught|chose|drove|fell|felt|flew|forgot|found|gave|got|grew|heard|held|hurt|kept|knew|left|lent|lost|made|meant|met|paid|ran"
+    r"|said|sang|sat|saw|sent|slept|sold|spent|spoke|stole|stood|swam|taught|threw|thought|told|took|understood|went|woke|won|wore|wrote"
+    r"|está|era|tiene|vive|trabaja|quiere|va|ha|est|habite"
     r"|a|ist|hat|wohnt|è|é|ha|abita|mora|tem)\b"
 )
 """The word that opens a sentence, where a verb follows: a name, if it is no ordinary word."""
@@ -42,6 +46,8 @@ tudo todos amanhã ontem hoje people friends family feelings plans user users
     keeps""".split()  # noqa: SIM905 -- a list of this many words is read more easily so
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_WORDS_BEFORE: Final = re.compile(r"(?:[^\s()“”\":,]+\s+){0,2}[^\s()“”\":,]*$")
+_WORDS_AFTER: Final = re.compile(r"[^\s()“”\":,]*(?:\s+[^\s()“”\":,]+){0,2}")
 _ISO: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _MONTH: Final = re.compile(r"\b(\d{4})-(\d{2})\b(?!-)")
 _CLOCK: Final = re.compile(r"\b(\d{1,2}):(\d{2})\b")
@@ -50,6 +56,8 @@ _TIME_NAMES: Final = frozenset(
 october november december mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec christmas
 easter new year eve english i""".split()  # noqa: SIM905 -- a list of this many words is read more easily so
 )
+_TITLES: Final = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "sr", "sra", "herr", "frau", "mme", "sig"))
+"""Short for words that were said in full."""
 _GERMAN: Final = frozenset(
     """ich und der die das nicht ist ein eine mit auf für zu war hab habe wir sie mir mich dir dich""".split()  # noqa: SIM905 -- a list of this many words is read more easily so
 )
@@ -85,6 +93,9 @@ _SPELT: Final = {
 _TENS: Final = dict(
     zip(["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(30, 100, 10), strict=True)
 )
+_AMBIGUOUS: Final = frozenset(("once", "noon", "quarter", "dozen", "sei", "sept", "no"))
+"""Number words that mean something else in another language, or a time."""
+_COUNTED: Final = 3
 _SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
 _KILO: Final = re.compile(r"\b(\d+(?:[.,]\d+)?)\s?([km])\b", re.IGNORECASE)
 _ORDINALS: Final = dict(
@@ -175,8 +186,9 @@ class Ground:
     @cached_property
     def _numbers(self) -> frozenset[str]:
         texts = (*(line.text for line in self.lines), *self.known, *self.names)
-        found = {part for text in texts for number in _NUMBER.findall(text) for part in _parts(number)}
-        words = [word for line in self.lines for word in folded(line.text).split()]
+        plain = [_ISO.sub(" ", text) for text in texts]
+        found = {part for text in plain for number in _NUMBER.findall(text) for part in _parts(number)}
+        words = [word for text in plain for word in folded(text).split()]
         found |= _spoken_numbers(words)
         found |= {str(_ORDINALS[word]) for word in words if word in _ORDINALS}
         for text in texts:
@@ -206,6 +218,13 @@ class Ground:
     def _years(self) -> frozenset[int]:
         return frozenset(day.year + n for day in self.days for n in (-1, 0, 1))
 
+    def said_day(self, at: datetime | None) -> bool:
+        """Whether the lines' words can mean the day of this moment; the end of a day is that day's."""
+        if at is None:
+            return True
+        day = (at - timedelta(seconds=1)).astimezone(ZoneInfo(self.zone)).date()
+        return day in self.days or f"{day}" in " ".join(self.known)
+
     def quotes(self, given: Iterable[Quote]) -> tuple[Quote, ...]:
         """Those quotes that stand in their turn, or in another line of the passage, which is then named."""
         found: dict[tuple[str, str], Quote] = {}
@@ -225,25 +244,29 @@ class Ground:
             return None
         return next((line.turn.id for line in reversed(self.lines) if stands(quote.words, line.text)), None)
 
-    def refused(self, text: str, *, more: Sequence[str] = (), origin: Origin = "assistant") -> str | None:
+    def refused(self, text: str, *, origin: Origin = "assistant") -> str | None:
         """Why a sentence cannot stand: a secret or order in it, a name or number that nobody said. A user may give orders
         that stand (`origin`), but attack nobody."""
         if find_secrets(text):
             return "secret"
         if quarantine(text, origin) is not None:
             return "order"
-        if self.unknown_name(text, more=more) is not None:
+        if self.unknown_name(text) is not None:
             return "name"
         return None if self._numbers_said(text) else "number"
 
-    def unknown_name(self, text: str, *, more: Sequence[str] = ()) -> str | None:
+    def unknown_name(self, text: str) -> str | None:
         """The first name in a text that nobody said and nobody is known by. German writes every noun like a name."""
         if self._german:
             return None
-        also = {word for name in more for word in folded(name).split()}
-        for name in (*_NAME.findall(text), *(word for word in _SUBJECT.findall(text) if folded(word) not in _OPENERS)):
+        for name in (
+            *_INSIDE.findall(text),
+            *(word for word in _SUBJECT.findall(text) if folded(word) not in _OPENERS),
+        ):
+            if not name[0].isupper():
+                continue
             word = folded(name.removesuffix("'s").removesuffix("’s"))
-            if word not in _TIME_NAMES and word not in also and not self.named(word):
+            if word not in _TIME_NAMES and not self.named(word):
                 return name
         return None
 
@@ -252,7 +275,7 @@ class Ground:
         return all(self._said(word) for word in folded(name).split())
 
     def _said(self, word: str) -> bool:
-        if word in self._vocabulary or word.removesuffix("s") in self._vocabulary:
+        if word in self._vocabulary or word.removesuffix("s") in self._vocabulary or word in _TITLES:
             return True
         if not word.isascii() and any(word in other for other in self._vocabulary):
             return True
@@ -265,11 +288,30 @@ class Ground:
                 if not allowed(match[0], match):
                     return False
             rest = pattern.sub(" ", rest)
-        days = self.days
-        small = {str(day.day) for day in days} | {str(year) for year in self._years}
-        return all(
-            part in self._numbers or part in small for number in _NUMBER.findall(rest) for part in _parts(number)
-        )
+        said = self._numbers | {str(year) for year in self._years}
+        unsaid = (found for found in _NUMBER.finditer(rest) if not said.issuperset(_parts(found[0])))
+        if not all(self._day_named(rest, found) for found in unsaid):
+            return False
+        return all(map(self._run_said, _runs(folded(rest).split())))
+
+    def _day_named(self, text: str, number: re.Match[str]) -> bool:
+        """Whether a number is the day of a month, as in "2 March", and that day was meant."""
+        before, after = _WORDS_BEFORE.search(text[: number.start()]), _WORDS_AFTER.match(text, number.end())
+        phrase = f"{before[0] if before else ''}{number[0]}{after[0] if after else ''}"
+        meant = {(day.month, day.day) for day in self.days}
+        for one in ranges(phrase, now=self.now, zone=self.zone):
+            start = one.start.astimezone(ZoneInfo(self.zone)).date()
+            if number[0] in _NUMBER.findall(one.text) and (start.month, start.day) in meant:
+                return True
+        return False
+
+    def _run_said(self, run: Sequence[str]) -> bool:
+        """Whether a number in words was said, or all of its words; one and two are words for much else."""
+        if all((_value(word) < _COUNTED and word not in _SCALES) or word in _AMBIGUOUS for word in run):
+            return True
+        if _meanings(run) & self._numbers:
+            return True
+        return _SCALES.keys().isdisjoint(run) and all(str(_value(word)) in self._numbers for word in run)
 
     def _iso_said(self, text: str, match: re.Match[str]) -> bool:
         day = _day(*match.groups())
@@ -311,41 +353,49 @@ def _thousands(match: re.Match[str]) -> str:
 
 
 def _spoken_numbers(words: Sequence[str]) -> set[str]:
-    """Numbers as they are said: "fifty four", "six forty", "one eighty five", "two hundred ten", "oh nine"."""
+    """Numbers as they are said: "fifty four", "six forty", "one eighty five", "two hundred ten", "oh nine"; of each run of
+    number words what they may mean, alone, side by side and taken together."""
     found: set[str] = set()
+    for run in _runs(words):
+        for start in range(len(run)):
+            for end in range(start + 1, min(len(run), start + 8) + 1):
+                found |= _meanings(run[start:end])
+    return found
+
+
+def _runs(words: Sequence[str]) -> Iterator[Sequence[str]]:
     run: list[str] = []
     for word in (*words, ""):
         if word in _SPELT or word in _TENS or (run and word in _SCALES):
             run.append(word)
         elif word == "oh":
             run.append("zero")
-        elif not (run and word == "and"):
-            found |= _of_run(run)
+        elif run and word != "and":
+            yield run
             run = []
+
+
+def _meanings(run: Sequence[str]) -> set[str]:
+    """What number words mean when they are added up, or said digit by digit."""
+    joined, total, part = "", 0, 0
+    for before, word in zip(("", *run), run, strict=False):
+        if word in _SCALES:
+            part = max(part, 1) * _SCALES[word]
+            total, part = (total + part, 0) if _SCALES[word] > 100 else (total, part)
+            joined = ""
+        else:
+            value = _value(word)
+            unit = before in _TENS and value < 10
+            joined = joined[:-1] + str(value) if unit and joined else joined + str(value)
+            part += value
+    found = {str(total + part), joined.lstrip("0")} - {""}
+    if joined.startswith("0") and len(joined) == 2:
+        found |= {f"20{joined}", f"19{joined}"}
     return found
 
 
-def _of_run(run: Sequence[str]) -> set[str]:
-    """What the words of a run may mean, alone, side by side and taken together."""
-    found: set[str] = set()
-    for start in range(len(run)):
-        joined, total, part = "", 0, 0
-        for place, word in enumerate(run[start : start + 8], start=start):
-            if word in _SCALES:
-                part = max(part, 1) * _SCALES[word]
-                total, part = (total + part, 0) if _SCALES[word] > 100 else (total, part)
-                joined = ""
-            else:
-                value = int(_SPELT[word]) if word in _SPELT else _TENS[word]
-                before = run[place - 1] if place > start else ""
-                unit = before in _TENS and value < 10
-                joined = joined[:-1] + str(value) if unit and joined else joined + str(value)
-                part += value
-                found.add(str(value))
-            found |= {str(total + part), joined.lstrip("0")} - {""}
-            if joined.startswith("0") and len(joined) == 2:
-                found |= {f"20{joined}", f"19{joined}"}
-    return found
+def _value(word: str) -> int:
+    return int(_SPELT[word]) if word in _SPELT else _TENS.get(word, 0)
 
 
 def _parts(number: str) -> Iterator[str]:
