@@ -183,10 +183,11 @@ def counted(context: Assembled, counting: Tokenizer) -> int:
 
 
 def impossible_for_a_reason(recipe: Recipe, material: Material, counting: Tokenizer) -> bool:
-    """Persona and message do not fit beside what wraps them and the recipe's minimum of turns, a dozen tokens a turn."""
+    """Persona and message do not fit beside what wraps them, the least of a quoted reply and the recipe's minimum of turns,
+    a dozen tokens a turn."""
     kept = (material.persona.text, material.persona.boundaries, visible(material.message))
     least = replace(material.persona, text="a", boundaries="a" if material.persona.boundaries else "")
-    bare = table(Desk(recipe, replace(material, persona=least, message="a", quoted=None), counting))
+    bare = table(Desk(recipe, replace(material, persona=least, message="a"), counting, quoted=1))
     wrapping = bare.fixed + 12 * (recipe.history.minimum + recipe.history.keep_first)
     return sum(counting.count(text) for text in kept) + recipe.total.reserve + wrapping > recipe.total.cap
 

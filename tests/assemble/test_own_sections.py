@@ -106,7 +106,7 @@ def slow(moment: Moment) -> list[str]:
     [
         (failing, "ZeroDivisionError"),
         (whole, "not a list of lines"),
-        (of_numbers, "gave int as a line"),
+        (of_numbers, "returned int as a line"),
         (slow, "did not answer within 0.05 seconds"),
     ],
 )

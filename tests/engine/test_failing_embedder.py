@@ -58,7 +58,7 @@ async def test_a_conversation_goes_on_without_its_embedder(store_url: str, how: 
         await memory.settle(user="ana")
         context = await memory.context(user="ana", message="What is my cat called?")
         [warning] = context.warnings
-        assert warning.startswith("recall by full text alone: failing gave")
+        assert warning.startswith("recall by full text alone: failing returned")
         assert "Miso" in context.system
         assert (await memory.search(user="ana", query="Miso"))[0].id == "t2"
         embedder.fails = None
