@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -73,6 +74,16 @@ def test_said_again_counts_once_for_a_turn_and_sharper_keeps_the_id() -> None:
         [noted("Ana lives in York, by the river.", op="sharper", ref="m1")], [known()], persona="nika"
     ).memories.values()
     assert (sharper.id, sharper.text) == ("m1", "Ana lives in York, by the river.")
+
+
+def test_news_that_is_told_again_is_news_for_longer() -> None:
+    quote = "Ana (2 March): “the roof leaks over the stairs”"
+    told = turn("t0", "the roof leaks over the stairs")
+    week, later = told.at + timedelta(days=7), told.at + timedelta(days=12)
+    [news] = decide([noted(quote, told, valid_to=week)], (), persona="nika").memories.values()
+    again = noted(quote, turn("t9", "the roof leaks over the stairs", minutes=9), valid_to=later)
+    [memory] = decide([again], [news], persona="nika").memories.values()
+    assert (memory.mentions, memory.valid_to) == (2, later)
 
 
 @pytest.mark.req("R3.4")

@@ -279,11 +279,15 @@ def _outside(one: Noted) -> Origin | None:
 
 
 def reinforced(memory: Memory, one: Noted) -> Memory:
-    """Said again: its count, sources and quotes grow, and with them its importance. The same turn counts once."""
+    """Said again: its count, sources and quotes grow, and with them its importance, and it is news again. The same turn counts
+    once."""
     fresh = tuple(turn.id for turn in one.turns if turn.id not in memory.sources)
     quotes = joined(memory.quotes, one.note.quotes)
     if not fresh:
         return memory
+    until = memory.valid_to
+    if until and one.note.valid_to and _QUOTING.match(memory.text):
+        until = max(until, one.note.valid_to)
     mentions = memory.mentions + 1
     grown = next((level for count, level in GROWTH if mentions >= count), 0)
     return replace(
@@ -293,6 +297,7 @@ def reinforced(memory: Memory, one: Noted) -> Memory:
         quotes=quotes,
         importance=max(memory.importance, grown),
         standing=memory.standing or one.note.standing,
+        valid_to=until,
     )
 
 

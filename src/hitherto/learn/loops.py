@@ -50,14 +50,14 @@ PATIENCE: Final[Mapping[LoopKind, timedelta]] = {
 UNREAD_GRACE: Final[Mapping[LoopKind, timedelta]] = {
     **GRACE,
     "promise": timedelta(days=14),
-    "commitment": timedelta(days=7),
+    "commitment": timedelta(days=5),
     "question": timedelta(days=2),
     "topic": timedelta(hours=12),
 }
 UNREAD_PATIENCE: Final[Mapping[LoopKind, timedelta]] = {
     **PATIENCE,
     "promise": timedelta(days=30),
-    "commitment": timedelta(days=14),
+    "commitment": timedelta(days=7),
     "question": timedelta(days=7),
     "topic": timedelta(days=14),
 }

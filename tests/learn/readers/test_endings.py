@@ -79,6 +79,40 @@ def test_a_plan_ends_with_the_loop_that_it_was() -> None:
     assert (over.op, over.ref) == ("over", "m1")
 
 
+def test_whom_a_note_did_not_name_is_known_by_its_words_when_a_couple_parts() -> None:
+    assert ended("kolya and i broke up", known=note("kolya i suppose. my bf, 2 yrs")) is not None
+    assert ended("kolya and i broke up", known=note("my sister's bf works nights")) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Tilda is the one at the brewery in Ghent", "It's Maren who is at the brewery in Ghent, i mixed them up"),
+        (
+            "the dough takes four spoons of honey",
+            "the book says six spoons of honey for that dough, so please alter that",
+        ),
+        (
+            "Friday the 9th of May.",
+            "I got the date wrong, the fair is on Friday the 16th of May, the 9th is the dress rehearsal",
+        ),
+        (
+            "the gearbox will be four hundred eighty bucks",
+            "it wasn't even the gearbox so it's ninety and not four eighty",
+        ),
+        ("fourteen stalls signed up for the fair", "five of the fair stalls pulled out, so nine stalls now"),
+    ],
+)
+def test_what_is_put_right_was_not_so(before: str, after: str) -> None:
+    assert ended(after, known=note(before)) is not None
+
+
+def test_another_count_of_another_thing_puts_nothing_right() -> None:
+    known = note("the dough takes four spoons of honey")
+    assert ended("now i have six spoons in the drawer and no forks", known=known) is None
+    assert ended("it's Maren who bakes at the brewery", known=note("Tilda is the one at the brewery in Ghent")) is None
+
+
 def test_what_is_pinned_or_a_danger_is_not_ended_by_talk() -> None:
     known = note("the pilot launches on 4 May with eight schools", pinned=True)
     assert ended("the pilot launch moves to 18 May, the schools asked for it", known=known) is None

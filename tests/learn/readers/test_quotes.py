@@ -109,9 +109,28 @@ def test_a_rule_is_kept_with_its_announcement() -> None:
 def test_what_happened_is_news_for_a_while_and_what_lasts_stays() -> None:
     [news] = notes("we missed the last train home and slept at the station")
     assert news.valid_to is not None
-    assert timedelta(days=7) < news.valid_to - THURSDAY < timedelta(days=14)
-    [lasting] = notes("my mother is a midwife in Cork")
-    assert lasting.valid_to is None
+    assert timedelta(days=4) < news.valid_to - THURSDAY < timedelta(days=10)
+    for said in ("my mother is a midwife in Cork", "i teach chemistry at a night school", "my cousin otto is a miner"):
+        [lasting] = notes(said)
+        assert lasting.valid_to is None
+
+
+def test_what_is_said_to_take_some_time_is_over_then() -> None:
+    [cure] = notes("i take one of the blue pills every morning for ten days")
+    assert cure.valid_to is not None
+    assert (cure.valid_to - THURSDAY).days == 10
+    [past] = notes("my grandfather was in a camp in Wales for two weeks")
+    assert past.valid_to is None or (past.valid_to - THURSDAY).days != 14
+
+
+def test_to_be_called_on_a_day_is_no_standing_request() -> None:
+    assert notes("call me Kit, never Christopher")[0].standing
+    assert not any(note.standing for note in notes("call me tomorrow at nine about the boiler"))
+
+
+def test_what_somebody_means_to_do_some_day_is_no_note() -> None:
+    assert not notes("one day i'll get my revenge on the whole rowing club")
+    assert not notes("un día me voy a vengar de todo el club de remo")
 
 
 def test_typographic_apostrophes_are_apostrophes() -> None:

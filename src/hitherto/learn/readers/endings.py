@@ -1,4 +1,5 @@
-"""What a later word ends of the earlier notes: the plan whose loop was closed, the figure that moved, what is said to be over.
+"""What a later word ends of the earlier notes: the plan whose loop was closed, the figure that moved, what is said to be over
+or to have been wrong.
 
 Nothing is ended by resemblance alone. A clause ends a sentence of an earlier note when it says that something changed or is
 over and speaks of the same matter: of a rare word of its, or of its people, and where figures changed of a figure. Of a note
@@ -16,11 +17,14 @@ from hitherto.learn.notes import FactNote, LoopNote
 from hitherto.learn.readers.clauses import TABLE, Clause, sentences
 from hitherto.learn.readers.loose_ends import alike, content, speaks_of
 from hitherto.learn.verify import same_words
+from hitherto.text.numbers import number_at
 from hitherto.types import Loop, Memory, Quote
 
 __all__ = ["endings"]
 
-_CHANGED, _OVER, _SPLIT, _PARTNER = map(TABLE.cue, ("changed", "over", "split", "partner"))
+_CHANGED, _OVER, _SPLIT, _PARTNER, _CORRECTS, _NAMELY = map(
+    TABLE.cue, ("changed", "over", "split", "partner", "corrects", "namely")
+)
 _MONTHS: Final = content("january february march april may june july august september october november december log")
 _QUOTE: Final = re.compile(
     r"^(?P<head>[^“]{1,80}(?:“[^”]*”)?[^“]*: “)(?P<words>.+)(?P<tail>”(?: \([^)]*\))?)$", re.DOTALL
@@ -31,6 +35,13 @@ _NUMBER: Final = (
 )
 _FIGURE: Final = re.compile(
     rf"\d[\d.,:]*|\b{_NUMBER}(?:[ -]{_NUMBER})*\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b", re.IGNORECASE
+)
+_THINGS: Final = re.compile(
+    rf"(?P<n>\d+|\b{_NUMBER})(?: (?P<one>[^\W\d_]{{3,}}))(?: (?P<two>[^\W\d_]{{3,}}))?", re.IGNORECASE
+)
+"""So many of something."""
+_UNITS: Final = content(
+    "second minute hour day week month year time percent euro dollar pound quid buck cent kilo gram km mile metre meter foot"
 )
 _INSTEAD: Final = re.compile(
     r"\b(?:from|not|instead of|rather than|had|statt|nicht|en vez de|no) (?P<x>[\w.,:]+(?: \w+)?)", re.IGNORECASE
@@ -97,7 +108,7 @@ def _as_long(quote: Quote, own: Quote) -> bool:
 
 
 def _may_supersede(clause: Clause) -> bool:
-    cues = any(cue.search(clause.words) for cue in (_CHANGED, _OVER, _SPLIT))
+    cues = any(cue.search(clause.words) for cue in (_CHANGED, _OVER, _SPLIT, _NAMELY, _CORRECTS))
     named = any(_figures(named["x"]) for named in _INSTEAD.finditer(clause.words))
     return cues or named or clause.judged.worth >= WORTH
 
@@ -105,7 +116,7 @@ def _may_supersede(clause: Clause) -> bool:
 def _sentences(memory: Memory) -> list[_Told]:
     quote = _QUOTE.match(memory.text)
     assert quote is not None, "only quotes are looked at"
-    head = re.sub(r"^.{1,80}?\(.*?\)", "", quote["head"])
+    head = re.sub(r"^.{1,80}?\(.*?\)(?:, asked)?", "", quote["head"])
     spoken = sentences(quote["words"]) or [quote["words"]]
     return [_Told(memory, one, content(f"{head if len(spoken) == 1 else ''} {one}") - _MONTHS) for one in spoken]
 
@@ -120,9 +131,13 @@ def _changed(clause: Clause, told: Sequence[_Told]) -> Iterable[tuple[str, FactN
             continue
         if _supersedes(clause, said, one, often, len(told)):
             gone.setdefault(one.memory.id, []).append(one)
-    quotes = (Quote(turn=clause.line.turn.id, words=clause.words),)
+    quotes = (_quote(clause),)
     for memory, parts in gone.items():
         yield memory, _left(parts, quotes)
+
+
+def _quote(clause: Clause) -> Quote:
+    return Quote(turn=clause.line.turn.id, words=clause.words)
 
 
 def _same_side(clause: Clause, memory: Memory) -> bool:
@@ -134,7 +149,11 @@ def _same_side(clause: Clause, memory: Memory) -> bool:
 def _supersedes(clause: Clause, said: frozenset[str], one: _Told, often: Counter[str], total: int) -> bool:
     words = clause.words
     if _SPLIT.search(words):
-        return _PARTNER.search(one.words) is not None and any(name in words.casefold() for name in _named(one.memory))
+        people = _named(one.memory) - {"user", "persona"}
+        theirs = any(name in words.casefold() for name in people) if people else said & content(one.memory.text)
+        return _PARTNER.search(one.memory.text) is not None and bool(theirs)
+    if _put_right(clause, one):
+        return True
     met = said & one.ideas
     if not met:
         return False
@@ -153,12 +172,55 @@ def _supersedes(clause: Clause, said: frozenset[str], one: _Told, often: Counter
     return close >= ALIKE and _OVER.search(words) is not None
 
 
+def _put_right(clause: Clause, one: _Told) -> bool:
+    """Whether a clause says of somebody else, or in another figure, what a sentence said before."""
+    for found in _NAMELY.finditer(clause.words):
+        told = content(found["rest"])
+        if len(told & one.ideas) > 1 and found["x"].casefold() not in one.memory.text.casefold():
+            return True
+    line = clause.line.text
+    if _CORRECTS.search(line):
+        old, new = _figures(one.words), _figures(clause.words)
+        if _CORRECTS.search(clause.words) and old and old < new and len(content(one.words)) <= FEW:
+            return True
+    elif not _CHANGED.search(clause.words):
+        return False
+    was, now = _things(one.words), _things(clause.words)
+    other = any(thing in was and not was[thing] & now[thing] for thing in now)
+    return other and len(content(line) & content(one.memory.text)) > 1
+
+
+def _things(words: str) -> dict[str, set[str]]:
+    """What is counted in a sentence, with how many there are."""
+    found: dict[str, set[str]] = {}
+    for one in _THINGS.finditer(words):
+        for thing in content(f"{one['one']} {one['two'] or ''}") - _UNITS:
+            found.setdefault(thing, set()).add(_figure(one["n"]))
+    return found
+
+
 def _named(memory: Memory) -> frozenset[str]:
     return frozenset(ref.partition(":")[2].replace("_", " ") for ref in memory.entities)
 
 
 def _figures(words: str) -> frozenset[str]:
-    return frozenset(found[0].casefold().rstrip(".,:") for found in _FIGURE.finditer(words))
+    return frozenset(_figure(found[0]) for found in _FIGURE.finditer(words))
+
+
+def _figure(said: str) -> str:
+    """A figure in digits, however it is said: "six forty" and "six hundred forty" are one."""
+    words = [word for word in re.split(r"[ -]", said.casefold().rstrip(".,:")) if word != "hundred"]
+    numbers: list[int] = []
+    place = 0
+    while (found := number_at(words, place)) is not None and found[0] == int(found[0]):
+        numbers.append(int(found[0]))
+        place = found[1]
+    if not numbers or place < len(words):
+        return " ".join(words)
+    whole = numbers[0]
+    for part in numbers[1:]:
+        whole = whole * 100 + part
+    return str(whole * 100 if "hundred" in said.casefold() and len(numbers) == 1 else whole)
 
 
 def _left(parts: Sequence[_Told], quotes: tuple[Quote, ...]) -> FactNote:

@@ -15,6 +15,7 @@ from hitherto.learn.readers.classifier import ClassifiedLine, Kind, classifier
 from hitherto.learn.readers.clauses import TABLE, Clause, sentences
 from hitherto.learn.readers.loose_ends import content
 from hitherto.learn.readers.mentions import Mentions
+from hitherto.text.numbers import number_at
 from hitherto.text.patterns import Cue
 from hitherto.text.time.grammar import Tense
 from hitherto.text.time.spans import TimeRange, ranges
@@ -32,6 +33,7 @@ _PRONOUN, _SOMEBODY, _SOMETHING, _YES, _OFFER, _PLAN, _HABIT, _FUTURE = map(
     TABLE.cue, ("pronoun", "somebody", "something", "yes", "offer", "plan", "habit", "promise")
 )
 _REPEATS: Final = TABLE.cue("repeats")
+_FOR_DAYS: Final = TABLE.cue("for_days")
 _NO_DATE: Final = TABLE.cue("no_date")
 _WEEKDAY: Final = re.compile(r"\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
 _EXACT: Final = re.compile(r"\d|\b(?:next|last|this)\b", re.IGNORECASE)
@@ -66,11 +68,13 @@ WORTH: Final = 0.55
 TELLING: Final = 2
 """With fewer words that tell of anything, and no day, nothing is told."""
 HAPPENED: Final = 0.6
+BEHIND: Final = 30
+"""How many characters behind a day a word may stand that says whether the day lies ahead: "Thursday we went"."""
 MUST: Final = 0.6
 PERSONA_WORTH: Final = 0.7
 PART_WORTH: Final = 0.4
-NEWS: Final = timedelta(days=10)
-"""How long what happened, was planned or felt is told as what is so. Nobody says when it no longer is, and no rule knows."""
+NEWS: Final = timedelta(days=7)
+"""How long what may not last is told as what is so. Nobody says when it no longer is, and no rule knows."""
 _LASTING: Final[tuple[Kind, ...]] = (
     "confided",
     "diet",
@@ -99,8 +103,8 @@ _PASSING: Final[tuple[Kind, ...]] = (
     "remind",
     "settled",
 )
-CLEARLY: Final = -0.15
-"""By how much something passing may be likelier than something lasting before it fades, unless it must be remembered
+CLEARLY: Final = 0.15
+"""By how much something lasting must be likelier than something passing so that it does not fade, unless it must be remembered
 (`LASTS`)."""
 LASTS: Final = 0.7
 
@@ -234,7 +238,11 @@ def _note(
         private=clause.confided,
         standing=danger or clause.standing,
         quotes=tuple(quotes),
-        valid_to=_until(times, clause.line.turn.at) if passing else _as_news(clause, typed, kept=danger),
+        valid_to=_until(times, clause.line.turn.at)
+        if passing
+        else None
+        if danger
+        else _as_news(clause, kept=typed is not None or mentions.relates(clause.line.turn.id, words)),
         attribute=_attribute(typed) if typed else "",
         value=typed.value if typed else "",
         sure=typed is not None,
@@ -266,9 +274,14 @@ def _until(times: Sequence[TimeRange], at: datetime) -> datetime | None:
     return end + timedelta(hours=6) if end > at else None
 
 
-def _as_news(clause: Clause, typed: _Typed | None, *, kept: bool) -> datetime | None:
-    """When something ceases to be news; None for what lasts. Its words are judged without the question that they answer."""
-    if typed or kept or clause.standing:
+def _as_news(clause: Clause, *, kept: bool) -> datetime | None:
+    """When something ceases to be news: after the time that it is said to take, or because nothing says that it lasts. Its
+    words are judged without the question that they answer."""
+    lasting = _FOR_DAYS.search(clause.words)
+    if lasting is not None and not _DONE.search(clause.words[: lasting.start()]):
+        count, _ = number_at([lasting["x"].lower()], 0, loose=True) or (1, 0)
+        return clause.line.turn.at + count * timedelta(days=7 if lasting["u"].lower() == "week" else 1)
+    if kept or clause.standing or clause.confided or clause.plain:
         return None
     [judged] = classifier().judge([ClassifiedLine(text=clause.words, persona=clause.persona)])
     lasts = judged.must >= LASTS or judged.most(*_LASTING) >= judged.most(*_PASSING) + CLEARLY
@@ -392,9 +405,12 @@ def _elsewhere(place: int, found: Sequence[tuple[int, Tense | None]]) -> bool:
 
 
 def _leaning(cues: Sequence[tuple[int, Tense | None]], place: int) -> Tense | None:
-    """The tense of the last cue before a place, or of the first one behind it."""
+    """The tense of the last cue before a place, or of the first one not far behind it."""
     before: list[Tense | None] = [tense for start, tense in cues if start < place]
-    return before[-1] if before else cues[0][1]
+    if before:
+        return before[-1]
+    start, tense = cues[0]
+    return tense if start - place < BEHIND else None
 
 
 def tense_of(clause: Clause) -> Tense | None:
