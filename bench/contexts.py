@@ -52,10 +52,11 @@ def held(context: Context) -> set[str]:
     return {source for item in context.items if item.included and item.kind in EXACT for source in item.sources}
 
 
-def empty(item: Item) -> bool:
-    """Whether an item of long-term memory says nothing by itself."""
-    said = item.text.partition(": ")[2] or item.text
-    return content_words(said) < _TELLING or asks(said)
+def says_nothing(item: Item) -> bool:
+    """Whether an item of long-term memory says nothing by itself: a turn of fewer than two content words, a question and its
+    answer without one, or a question that nobody answers."""
+    lines = [line.partition(": ")[2] or line for line in item.text.split("\n")]
+    return content_words(" ".join(lines)) < (_TELLING if len(lines) == 1 else 1) or asks(lines[-1])
 
 
 async def measure(name: str, *, folder: Path, recipe: str, misses: bool, settle: bool) -> dict[str, object]:
@@ -107,7 +108,7 @@ async def measure(name: str, *, folder: Path, recipe: str, misses: bool, settle:
 
 def _kinds(context: Context) -> Counter[str]:
     found = [item for item in context.items if item.included and item.section == "long_term"]
-    return Counter({"items": len(found), "empty": sum(map(empty, found))})
+    return Counter({"items": len(found), "empty": sum(map(says_nothing, found))})
 
 
 def _share(wanted: Collection[str], found: Collection[str]) -> float:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bench.contexts import says_nothing
 from hitherto import Hitherto, Turn
 from hitherto.testing import FakeClock
 from hitherto.types import Context, Item, Role
@@ -77,6 +78,42 @@ async def test_what_says_nothing_is_never_an_item(memory: Hitherto, clock: FakeC
     assert "😂" not in block
     assert "the ferry was cancelled again because of the storm." in block
     assert "did you hear that?" not in block, "nobody answered that"
+
+
+SMALL = (
+    "ok", "yes", "no!!", "😂😂", "lol", "boo. ok", "hm", "ja", "sí, claro", "d'accord", "👍", "what?", "really?", "why",
+    "https://example.com/a", "haha yes", "good night", "thanks 🙏", "¿y tú?", "はい", "ну да", "#nofilter", "...", "warum?",
+)  # fmt: skip
+TELLING = (
+    "the ferry to {} was cancelled because of the storm",
+    "my sister bought a blue {} on the market",
+    "how much was the {} in the end?",
+    "did you ever see a {} in the rain? I did, on the coast",
+    "the {} cost forty euros, can you believe it?",
+    "ich habe gestern einen {} gekauft",
+    "¿qué tal el {} de tu hermana?",
+)
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_no_item_says_nothing_whatever_was_said(memory: Hitherto, clock: FakeClock, seed: int) -> None:
+    rng = random.Random(seed)
+    said: list[tuple[Role, str]] = []
+    for _ in range(120):
+        text = rng.choice(SMALL) if rng.random() < 0.6 else rng.choice(TELLING).format(rng.choice(PARTS))
+        said.append((rng.choice(("user", "assistant")), text))
+    await told(memory, *said)
+    await since(memory)
+    found: list[Item] = []
+    for message in (
+        "what about the ferry?",
+        "how many blue things have I bought?",
+        "was hat er gekauft",
+        "the coast, ok?",
+    ):
+        found += items(await memory.context(user="ana", persona="nikita", message=message, keep=False))
+    assert len(found) > 50
+    assert [item.text for item in found if says_nothing(item)] == []
 
 
 async def test_exchanges_stand_in_the_order_of_time_and_keep_their_scores(memory: Hitherto, clock: FakeClock) -> None:

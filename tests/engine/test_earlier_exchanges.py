@@ -4,8 +4,11 @@ one day are told apart, and a long answer is cut around what is asked."""
 from datetime import UTC, datetime, timedelta
 from random import Random
 
+import pytest
+
 from hitherto import Hitherto, Turn
 from hitherto.testing import FakeClock
+from hitherto.types import Quote
 
 THEN = datetime(2026, 5, 20, 5, 27, tzinfo=UTC)
 FILLER = "Gardens want patience, water in the morning, and a good deal of sun before the frost comes back. " * 12
@@ -43,6 +46,23 @@ async def test_a_quote_that_is_noted_is_shown_where_it_was_said(memory: Hitherto
     context = await memory.context(user="ana", message="What does Maeve play?", at=clock() + timedelta(hours=1))
     block = context.system.partition("[LONG-TERM MEMORY]")[2]
     assert block.count(said) == 1
+
+
+@pytest.mark.parametrize(("said", "times"), [("on Friday the 12th of June", 1), ("on Friday in a week", 2)])
+async def test_a_noted_day_stands_beside_its_turn_only_if_the_turn_does_not_name_it(
+    memory: Hitherto, clock: FakeClock, said: str, times: int
+) -> None:
+    clock.set(THEN)
+    words = f"My sister Maeve plays the cello in Galway {said}"
+    await told(memory, words, "Lovely!", at=THEN)
+    (turn, *_) = await memory.turns(user="ana")
+    note = f"Ana (20 May): “{words}” (Friday 12 June)"
+    await memory.remember(user="ana", text=note, sources=(turn.id,), quotes=(Quote(turn=turn.id, words=words),))
+    await told(memory, *(["Good morning", "Hello"] * 4), at=THEN + timedelta(days=3))
+    context = await memory.context(user="ana", message="What does Maeve play?", at=THEN + timedelta(days=3, hours=1))
+    block = context.system.partition("[LONG-TERM MEMORY]")[2]
+    assert block.count(words) == times
+    assert ("(Friday 12 June)" in block) == (times == 2)
 
 
 async def test_conversations_of_one_day_are_told_apart(memory: Hitherto, clock: FakeClock) -> None:

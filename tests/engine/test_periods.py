@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -110,3 +111,119 @@ async def test_what_another_persona_was_told_names_no_day(memory: Hitherto, cloc
 async def test_an_event_that_nobody_spoke_of_names_no_day(memory: Hitherto, clock: FakeClock) -> None:
     await diary(memory, clock)
     assert await meant(memory, "What did I have for dinner the day after the eclipse?") == []
+
+
+PARIS = "Europe/Paris"
+TRIFLES = (
+    "a fern",
+    "blue mugs",
+    "the tram",
+    "old maps",
+    "green tea",
+    "jazz",
+    "long walks",
+    "chess",
+    "rye bread",
+    "thunder",
+)
+
+
+async def notebook(memory: Hitherto, clock: FakeClock) -> datetime:
+    """Noon of a Wednesday in summer, after many notes that tell of no day."""
+    await memory.set_user("ana", zone=PARIS, name="Ana")
+    for n in range(60):
+        await memory.remember(user="ana", text=f"Ana keeps {TRIFLES[n % 10]} in mind, list {TRIFLES[n // 10]}")
+    now = datetime(2026, 7, 1, 10, 0, tzinfo=UTC)
+    clock.tick(seconds=(now - clock()).total_seconds())
+    return now
+
+
+@pytest.mark.parametrize(
+    "query", ["What happens next week?", "was ist nächste Woche los?", "how many of them do I need on 8 July"]
+)
+@pytest.mark.parametrize(
+    "noted",
+    [
+        {"text": "Fourteen beds are booked for the choir on 2026-07-08"},
+        {"text": "The choir sleeps over from 2026-07-06 to 2026-07-10, fourteen beds"},
+        {"text": "Fourteen beds for the choir", "valid_from": datetime(2026, 7, 8, 6, tzinfo=UTC)},
+        {"text": "Fourteen beds for the choir", "valid_to": datetime(2026, 7, 8, 6, tzinfo=UTC)},
+        {"text": "Fourteen beds for the choir", "due": datetime(2026, 7, 8, 6, tzinfo=UTC)},
+        {
+            "text": "Fourteen beds for the choir",
+            "valid_from": datetime(2026, 7, 5, 6, tzinfo=UTC),
+            "valid_to": datetime(2026, 7, 11, 6, tzinfo=UTC),
+        },
+    ],
+)  # fmt: skip
+async def test_a_note_of_a_day_that_is_named_is_brought(
+    memory: Hitherto, clock: FakeClock, query: str, noted: dict[str, Any]
+) -> None:
+    await notebook(memory, clock)
+    made = await memory.add("memory", user="ana", at=START, **noted)
+    context = await memory.context(user="ana", message=query)
+    item = next(item for item in context.items if item.id == made.id)
+    assert item.included
+    assert item.parts
+    first = next(item for item in context.items if item.section == "long_term")
+    assert first.id == made.id
+    hits = await memory.search(user="ana", query=query, kinds=["memory"], limit=1)
+    assert [hit.id for hit in hits] == [made.id]
+
+
+async def test_a_note_belongs_to_the_day_on_the_users_clock(memory: Hitherto, clock: FakeClock) -> None:
+    await notebook(memory, clock)
+    midnight = datetime(2026, 7, 7, 22, 30, tzinfo=UTC)  # half past twelve of the 8th in Paris
+    made = await memory.remember(user="ana", text="The choir's bus arrives", valid_from=midnight, at=START)
+    on_the_day, before = [
+        await memory.search(user="ana", query=f"what happens on {day} July?", kinds=["memory"], limit=1)
+        for day in (8, 7)
+    ]
+    assert [hit.id for hit in on_the_day] == [made.id]
+    assert [hit.id for hit in before] != [made.id]
+
+
+async def test_what_happened_on_a_day_that_is_named_is_brought(memory: Hitherto, clock: FakeClock) -> None:
+    await notebook(memory, clock)
+    made = await memory.add(
+        "episode", user="ana", text="The bridge was closed on 2026-02-14 and Ana walked home", at=START
+    )
+    context = await memory.context(user="ana", message="What did I do on Valentine's day?")
+    assert next(item for item in context.items if item.section == "long_term" and item.included).id == made.id
+
+
+async def test_a_note_of_another_day_or_of_another_persona_gains_nothing(memory: Hitherto, clock: FakeClock) -> None:
+    await notebook(memory, clock)
+    later = await memory.remember(user="ana", text="Fourteen beds are booked for the choir on 2026-07-22", at=START)
+    theirs = await memory.remember(user="ana", text="Ten beds on 2026-07-08", persona="nikita", at=START)
+    hits = await memory.search(user="ana", query="What happens next week?", persona="bea", kinds=["memory"], limit=99)
+    gains = {hit.id: hit.parts.get("period", 0.0) for hit in hits}
+    assert gains[later.id] < 0.1
+    assert theirs.id not in gains
+
+
+async def test_a_period_of_years_means_no_note(memory: Hitherto, clock: FakeClock) -> None:
+    await notebook(memory, clock)
+    made = await memory.remember(user="ana", text="Fourteen beds are booked for the choir on 2026-07-08", at=START)
+    hits = await memory.search(user="ana", query="What happens in 2026?", kinds=["memory"], limit=99)
+    assert next(hit for hit in hits if hit.id == made.id).parts.get("period", 0.0) < 2
+
+
+@pytest.mark.parametrize(
+    ("query", "day"),
+    [("anything on next week?", 8), ("what was planned for last week?", -6), ("what is on tomorrow?", 2)],
+)
+async def test_loops_of_a_day_that_is_named_come_first(
+    memory: Hitherto, clock: FakeClock, query: str, day: int
+) -> None:
+    now = await notebook(memory, clock)
+    due = datetime(2026, 7, 1, 9, tzinfo=UTC) + timedelta(days=day - 1)
+    made = await memory.add("loop", user="ana", text="Order beds for the choir", due=due, at=START)
+    for n in range(9):
+        await memory.add("loop", user="ana", text=f"Look into {TRIFLES[n]}", at=now - timedelta(hours=n))
+    plain = await memory.context(user="ana", message="hello there")
+    assert made.id not in {item.id for item in plain.items if item.section == "loops" and item.included} or day == -6
+    context = await memory.context(user="ana", message=query)
+    loops = [item.id for item in context.items if item.section == "loops" and item.included]
+    assert loops[0] == made.id
+    assert len(loops) == 5

@@ -24,6 +24,7 @@ from hitherto.ingest import focus, sessions
 from hitherto.ingest.short import is_question, is_short
 from hitherto.recall import entities
 from hitherto.recall.hits import Blending, Search
+from hitherto.recall.query import Period
 from hitherto.recall.rank import Boosts, Shares
 from hitherto.recall.search import Ahead, Brought, UserRecall
 from hitherto.recipes.recipe import Recipe
@@ -141,6 +142,8 @@ async def gather(store: UserStore, request: Request, recall: UserRecall) -> Mate
     further = {} if brought.read is None else reached(state.material, request.recipe, state.beyond, brought.read)
     if brought.apart is not None:
         further |= _told(request, state, brought.apart)
+    if brought.periods and _exchanges(request):
+        further |= select.asked_for(state.material.loops, brought.periods, zone=state.material.profile.zone)
     return replace(state.material, recalled=brought.recalled, cards=brought.cards, problems=problems, **further)
 
 
@@ -192,6 +195,8 @@ class _Brought:
     """What else was read in the same batch."""
     apart: Apart | None = None
     """What stays out because it belongs to another lane; None if no other lane is closed to this one."""
+    periods: tuple[Period, ...] = ()
+    """The times that the message names."""
 
 
 async def _seen(store: UserStore, request: Request, recall: UserRecall) -> _Seen | _Unreadable:
@@ -265,11 +270,11 @@ async def _brought(store: UserStore, request: Request, seen: _Seen, state: _Stat
         return _Brought(problem=f"recall failed: {error}")
     cards = select.cards(facts.refs, facts.memories, now=request.now, recipe=request.recipe)
     if "memories" in request.recipe.order:
-        return _Brought(recalled, cards, brought.problem, brought.read)
+        return _Brought(recalled, cards, brought.problem, brought.read, periods=brought.periods)
     together = (*recalled, *select.beside(recalled, cards))
     if apart is not None:
         together = tuple(_kept_apart(hit, apart) for hit in together)
-    return _Brought(together, (), brought.problem, brought.read, apart)
+    return _Brought(together, (), brought.problem, brought.read, apart, brought.periods)
 
 
 async def _apart(store: UserStore, request: Request, state: _State, brought: Brought, facts: "_Facts") -> Apart | None:

@@ -65,6 +65,8 @@ class Material:
     spine: Summary | None = None
     loops: tuple[Loop, ...] = ()
     """Open loops in the order in which they should surface."""
+    called: frozenset[str] = frozenset()
+    """Loops whose day the message names."""
     thoughts: tuple[Thought, ...] = ()
     foundation: tuple[Memory, ...] = ()
     cards: tuple[Card, ...] = ()

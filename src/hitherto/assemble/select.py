@@ -14,6 +14,8 @@ from typing import Any, Final
 from hitherto.assemble.material import Material
 from hitherto.clock import day_bounds, local_day
 from hitherto.ingest import sessions
+from hitherto.recall.entities import named_days
+from hitherto.recall.query import Period
 from hitherto.recipes.recipe import Recipe
 from hitherto.store import records as nouns
 from hitherto.store.protocol import Answers, Query, RecordList, TurnList
@@ -171,6 +173,13 @@ def surfacing(loops: Sequence[Loop], *, now: datetime, fade: timedelta) -> tuple
         return (1 if now - loop.at <= fade else 3), freshness, -loop.seq
 
     return tuple(sorted(loops, key=rank))
+
+
+def asked_for(loops: Sequence[Loop], periods: Sequence[Period], *, zone: str) -> dict[str, Any]:
+    """Loops with those first that tell of a day in these periods, by the material's field names."""
+    meant = named_days(periods, zone=zone)
+    called = frozenset(loop.id for loop in loops if not meant.isdisjoint(nouns.days(loop, zone=zone)))
+    return {"loops": tuple(sorted(loops, key=lambda loop: loop.id not in called)), "called": called}
 
 
 def step_begin(window: Sequence[StoredTurn], *, step: int) -> int:

@@ -9,14 +9,15 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from hitherto.recall.hits import Search, in_scope, shared
+from hitherto.recall.query import Period
 from hitherto.recall.vectors import top
 from hitherto.store import records as nouns
-from hitherto.store.protocol import Matches, RecordsBySeq, TurnsBySeq, UserStore
+from hitherto.store.protocol import Matches, RecordsByEntity, RecordsBySeq, TurnsBySeq, UserStore
 from hitherto.text.analyser import STOPWORDS, asked_stems, stems
 from hitherto.text.languages import ENGLISH, detect, language
 from hitherto.text.names import may_be, slug
@@ -210,6 +211,45 @@ async def _said(
     said = [turn for turn in read[by_turn] if in_scope(turn, search, lanes)]
     known = [record for record in map(nouns.record, read[by_record]) if shared(record, search)]
     return [(worth[one.seq], one) for one in (*said, *known)]
+
+
+SEASON: Final = 100
+"""Days of a period by which what tells of one of them is found; a longer one says hardly anything."""
+TOLD_OF: Final = 100
+"""How many memories, and episodes, that tell of a period are read."""
+
+
+def named_days(periods: Sequence[Period], *, zone: str) -> frozenset[date]:
+    """The days of periods that are short enough to mean any."""
+    there = ZoneInfo(zone)
+    spans = [(one.start.astimezone(there), one.end.astimezone(there)) for one in periods]
+    inside = ((start.date(), max(start, end - timedelta(microseconds=1)).date()) for start, end in spans)
+    return frozenset(day for first, last in inside for day in nouns.between(first, last, most=SEASON))
+
+
+async def told_of(store: UserStore, periods: Sequence[Period], search: Search) -> frozenset[int]:
+    """Entries of memories and episodes that tell of a day in these periods, whenever they were said."""
+    meant = named_days(periods, zone=search.zone)
+    if not meant or not search.sides:
+        return frozenset()
+    # Marks are in UTC, where a day may be the one before or after.
+    near = sorted({day + shift * DAY for day in meant for shift in (-1, 0, 1)})
+    asked = [
+        RecordsByEntity(
+            noun=noun,
+            refs=tuple(map(nouns.on, near)),
+            persona=search.persona,
+            shared=True,
+            statuses=("ACTIVE",),
+            limit=TOLD_OF,
+            known=search.known,
+        )
+        for noun in search.sides
+        if noun != "summary"
+    ]
+    read = await store.read(*asked)
+    told = [record for query in asked for record in map(nouns.record, read[query])]
+    return frozenset(one.seq for one in told if not meant.isdisjoint(nouns.days(one, zone=search.zone)))
 
 
 def _days(said: Sequence[tuple[float, StoredTurn | Record]], asked: Collection[str], *, zone: str) -> list[date]:

@@ -144,6 +144,9 @@ def ordered(records: Mapping[int, Record], found: Found, search: Search) -> list
         if one.seq not in out
     ]
     order = by_words(candidates) if found.problem else _blend(candidates, search, named=found.lanes)
+    if search.around and found.question.periods:
+        inside = {one.seq for one in ranked if one.parts.get("period", 0.0) >= search.weights.period}
+        order = sorted(order, key=lambda one: one.seq not in inside)
     shown = [
         Recalled(what=records[one.seq], score=one.score, parts=one.parts, excerpt=found.excerpt(records[one.seq]))
         for one in order

@@ -66,6 +66,8 @@ class Weights:
     """What is left of the bonus for a period just outside it."""
     fade_days: float = 7.0
     """How fast it fades further away."""
+    told: float = 2.0
+    """How many times the bonus a note gets that tells of such a period, whenever it was written."""
     timed: float = 0.5
     session: float = 0.1
     session_share: float = 0.7
@@ -143,13 +145,15 @@ def rank(
     weights: Weights = DEFAULT,
     usual: "Spread | None" = None,
     related: Scores | None = None,
+    told: Integers | None = None,
     limit: int,
 ) -> list[Ranked]:
     """The best rows, best first, ties by seq.
 
     `lexical` holds each row's own BM25 (0 without a match), `dense` its similarity blended with its neighbours', or None
     without an embedder. Rows that are not `allowed` neither appear nor count in the statistics. `usual` is how similarities
-    are spread elsewhere, for when there are too few rows to tell. `related` is each row's BM25 for related words.
+    are spread elsewhere, for when there are too few rows to tell. `related` is each row's BM25 for related words. `told` are
+    the rows that tell of a period which the question names, whenever they were written.
     """
     total, parts = scored(
         rows,
@@ -161,6 +165,7 @@ def rank(
         weights=weights,
         usual=usual,
         related=related,
+        told=told,
     )
     best = top(total, rows.seqs, limit=limit)
     shares = [(name, np.round(part.of(best), DECIMALS).tolist()) for name, part in parts.items()]
@@ -184,12 +189,13 @@ def scored(
     weights: Weights = DEFAULT,
     usual: "Spread | None" = None,
     related: Scores | None = None,
+    told: Integers | None = None,
 ) -> tuple[Scores, dict[str, Part]]:
     """Every row's score and its parts; -inf for a row that is not allowed."""
     if not len(rows) or (allowed is not None and not allowed.any()):
         return np.full(len(rows), -np.inf), {}
     parts = _by_words(lexical, related, rows, allowed=allowed, weights=weights) | _parts(
-        rows, question, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual
+        rows, question, dense=dense, trust=trust, allowed=allowed, weights=weights, usual=usual, told=told
     )
     total = np.full(len(rows), -sum(part.level * part.weight for part in parts.values()))
     weighed = np.empty(len(rows))  # one array for all: allocating costs more than adding
@@ -229,6 +235,7 @@ def _parts(
     allowed: NDArray[np.bool_] | None,
     weights: Weights,
     usual: "Spread | None",
+    told: Integers | None,
 ) -> dict[str, Part]:
     parts: dict[str, Part] = {}
     if dense is not None:
@@ -248,6 +255,8 @@ def _parts(
             fade=weights.fade_days * _DAY,
             beside=weights.beside,
         )
+        if told is not None:
+            near[told] = weights.told
         parts["period"] = Part(near, weights.period)
     if question.asks_when:
         parts["timed"] = Part(((rows.flags & TIMED) > 0).astype(np.float64), weights.timed)

@@ -7,7 +7,7 @@ only if the question is about the past.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitherto.errors import ServiceError
+from hitherto.ids import PROFILE
 from hitherto.recall import entities
 from hitherto.recall.cache import Columns, TraceCache, UserRows
 from hitherto.recall.embed.base import Calibration, CheckedEmbedder, Embedder, calibrate
 from hitherto.recall.hits import Found, Search, ended, hit, in_scope, meant, ordered
 from hitherto.recall.passages import SHOWN, LongTexts, about, beginning, passages
-from hitherto.recall.query import Question, understand
+from hitherto.recall.query import Period, Question, understand
 from hitherto.recall.rank import (
     DECIMALS,
     FEW,
@@ -45,6 +46,7 @@ from hitherto.store.protocol import (
     Answers,
     Matches,
     Query,
+    RecordsById,
     RecordsBySeq,
     Traces,
     TurnsBySeq,
@@ -52,7 +54,7 @@ from hitherto.store.protocol import (
     Vector,
 )
 from hitherto.text.analyser import ANALYSER_VERSION, stems, words
-from hitherto.types import Hit, Recalled, Record, StoredTurn
+from hitherto.types import Hit, Profile, Recalled, Record, StoredTurn
 
 SPARE: Final = 2
 """Ranked beyond the limit, to replace what turns out to be revised or forgotten when its text is read."""
@@ -114,6 +116,8 @@ class Brought:
     """Those that the user talks to."""
     named: frozenset[str] = frozenset()
     """Other lanes that the message names."""
+    periods: tuple[Period, ...] = ()
+    """The times that it names."""
     sure: frozenset[int] = frozenset()
     """Entries of records nearly as good as the best turn, which may come from another lane."""
 
@@ -260,16 +264,20 @@ class Recaller:
             lanes=tuple(lane or None for lane in held.lanes.texts()),
             personas=tuple(persona or None for persona in held.personas.texts()),
             named=found.lanes,
+            periods=found.question.periods,
             sure=frozenset(one.seq for one in found.records if _sure(one, search, best=best)),
         )
 
     async def search(self, key: UserKey, store: UserStore, search: Search) -> list[Hit]:
-        """The best of everything on one scale."""
+        """The best of everything on one scale, with days as the user's zone counts them."""
         wanted = search.limit
         if self._reranker is not None:
             search = replace(search, limit=max(wanted, JUDGED))
-        ahead = self.ahead(key, search, anchored=False)
-        found = await self._find(key, store, search, ahead, await store.read(*ahead.queries))
+        ahead, whose = self.ahead(key, search, anchored=False), RecordsById(ids=(PROFILE,), known=search.known)
+        read = await store.read(*ahead.queries, whose)
+        for profile in nouns.records(read[whose], Profile):
+            search = replace(search, zone=profile.zone)
+        found = await self._find(key, store, search, ahead, read)
         turns, records, _ = await _texts(store, found, search)
         texts: dict[int, StoredTurn | Record] = {**turns, **records}
         ranked = sorted((*found.turns, *found.records), key=_best_first)
@@ -301,6 +309,7 @@ class Recaller:
         if hung:
             periods += await entities.periods(store, hung, search, languages=held.languages, lanes=lanes)
         question = replace(question, periods=tuple(periods))
+        told = await entities.told_of(store, periods, search) if periods else frozenset[int]()
         of_turns, of_records, of_near = (read[one] for one in matches)
         turns, records = _Placed.of(held.turns, of_turns), _Placed.of(held.records, of_records)
         vector, problem = await self._vector(question.text)
@@ -320,7 +329,7 @@ class Recaller:
             )
         dots = held.records.dots(vector)
         found_records = self._ranked(
-            held, held.records, question, records, search, dots=dots, lanes=lanes, nouns=search.sides
+            held, held.records, question, records, search, dots=dots, lanes=lanes, nouns=search.sides, told=told
         )
         if "turn" in search.kinds:
             found_turns += _without_vectors(turns, skip=search.skip, limit=search.limit)
@@ -369,6 +378,7 @@ class Recaller:
         lanes: frozenset[str],
         nouns: Sequence[str],
         near: _Placed | None = None,
+        told: Collection[int] = (),
     ) -> list[Ranked]:
         matrix = columns.matrix
         if not len(matrix) or not nouns:
@@ -390,6 +400,7 @@ class Recaller:
             question,
             lexical=matches.column(),
             related=near.column() if near is not None else None,
+            told=matrix.places(np.array(sorted(told), dtype=np.int64))[0] if told else None,
             dense=dense,
             trust=self._embedder.trust,
             allowed=allowed,

@@ -1,12 +1,14 @@
 """Nouns to rows and back. A store sees the fields that every record has and one JSON body with those of its noun alone."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from operator import attrgetter
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
+from zoneinfo import ZoneInfo
 
 from hitherto.store.codec import Reader, dump, readers
 from hitherto.store.protocol import Row, RowDraft, Vector
@@ -39,7 +41,13 @@ N = TypeVar("N", bound=Record)
 
 PINNED, CORE, STANDING = "@pinned", "@core", "@standing"
 """Marks: kept among a row's entity references, so that a store finds these few memories without reading all of them.
-Entities carry `@name:…` and `@sound:…` for what they are called."""
+Entities carry `@name:…` and `@sound:…` for what they are called, memories and episodes `@day:…` for the days they tell of."""
+
+LONGEST_STAY: Final = 31
+"""Days: what takes longer tells of none of those between its first and its last."""
+_DATES: Final = re.compile(r"\b(\d{4}-\d\d-\d\d)\b(?:\D{1,8}\b(\d{4}-\d\d-\d\d)\b)?")
+"""A date, or the first and the last of a few days."""
+_MOST_DAYS: Final = 64
 
 _QUOTES = "quotes"
 """The one field of every record that stands in its body, where there are any: few nouns have them."""
@@ -114,10 +122,45 @@ def marks(record: Record) -> tuple[str, ...]:
     if isinstance(record, Entity) and record.merged_into is None:
         called = (record.label, *record.aliases)
         return tuple(dict.fromkeys(mark for name in called for mark in (*named(name), heard(name))))
+    told = tuple(map(on, sorted(days(record))[:_MOST_DAYS])) if isinstance(record, Memory | Episode) else ()
     if not isinstance(record, Memory):
-        return ()
+        return told
     flags = ((PINNED, record.pinned), (CORE, record.importance >= 3), (STANDING, record.standing))
-    return tuple(mark for mark, is_set in flags if is_set)
+    return (*(mark for mark, is_set in flags if is_set), *told)
+
+
+def days(record: Record, *, zone: str = "UTC") -> frozenset[date]:
+    """The days of which a record tells: the dates of its text, and when it is due, begins and ends."""
+    there = ZoneInfo(zone)
+    moments = [
+        one.astimezone(there).date() for one in (record.due, record.valid_from, record.valid_to) if one is not None
+    ]
+    spans = [(day, day) for day in moments]
+    if record.valid_from is not None and record.valid_to is not None:
+        spans.append((moments[-2], moments[-1]))
+    for first, last in _DATES.findall(record.text):
+        spans += [(day, day) for day in (_date(first), _date(last)) if day is not None]
+        if (begin := _date(first)) is not None and (end := _date(last)) is not None:
+            spans.append((begin, end))
+    return frozenset(day for first, last in spans for day in between(first, last))
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def between(first: date, last: date, *, most: int = LONGEST_STAY) -> tuple[date, ...]:
+    """The days from one to another; none if there are too many to mean any of them."""
+    count = (last - first).days + 1
+    return tuple(first + timedelta(days=n) for n in range(count)) if count <= most else ()
+
+
+def on(day: date) -> str:
+    """The mark of what tells of a day."""
+    return f"@day:{day.isoformat()}"
 
 
 def named(name: str) -> tuple[str, ...]:

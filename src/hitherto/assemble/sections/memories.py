@@ -20,6 +20,9 @@ ABOUT_USER: Final = "About the user:"
 HAPPENED: Final = "What happened:"
 _QUOTED: Final = re.compile(r"[^(“]{1,60} \((?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+)\)[:,]")
 _QUOTE: Final = re.compile("“([^”]*)”")
+_WORKED_OUT: Final = re.compile(r"(?<=”) \(([^()]+)\)$")
+"""The days that a quote means, behind it."""
+_PARTS: Final = re.compile(r"\d+|[^\W\d_]+")
 
 
 def loops(desk: Desk) -> list[Candidate]:
@@ -131,12 +134,21 @@ def _told_by_turns(
 
 
 def _quotes(record: Record) -> TypeGuard[Memory | Episode]:
-    """Whether a record is made of quotes; a note that resolves a day says more than they do."""
+    """Whether a record is made of quotes; a note that resolves a day says more than they do, unless they name it themselves."""
     if not record.quotes:
         return False
     if isinstance(record, Memory):
-        return record.text.endswith("”") and _QUOTED.match(record.text) is not None
+        return _QUOTED.match(record.text) is not None and _says_its_days(record.text)
     return isinstance(record, Episode) and 2 * sum(map(len, _QUOTE.findall(record.text))) > len(record.text)
+
+
+def _says_its_days(text: str) -> bool:
+    """Whether the quotes that a text ends with say all of its days: by number and month, not as "tomorrow"."""
+    behind = _WORKED_OUT.search(text)
+    if behind is None:
+        return text.endswith("”")
+    said = set(_PARTS.findall(" ".join(_QUOTE.findall(text)).lower()))
+    return all(said.issuperset(_PARTS.findall(day.lower())[1:]) for day in behind[1].split(", "))
 
 
 def _dated(desk: Desk, what: Record, text: str) -> bool:
@@ -211,9 +223,9 @@ def _on(desk: Desk, loop: Loop) -> str:
 
 
 def fading_last(desk: Desk) -> Sequence[Loop]:
-    """Loops in the given order, with those that have waited too long moved to the end."""
-    fade = timedelta(days=desk.recipe.loops.fade_days)
-    return sorted(desk.material.loops, key=lambda loop: desk.age(loop) > fade)
+    """Loops in the given order, with those that have waited too long moved to the end, unless the message names their day."""
+    fade, called = timedelta(days=desk.recipe.loops.fade_days), desk.material.called
+    return sorted(desk.material.loops, key=lambda loop: loop.id not in called and desk.age(loop) > fade)
 
 
 def card_ref(ref: str) -> str:
