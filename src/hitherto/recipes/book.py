@@ -22,6 +22,7 @@ _BUNDLED = files("hitherto.recipes")
 _DEEPEST = 8
 
 
+@cache
 def names() -> tuple[str, ...]:
     """The bundled recipes."""
     return tuple(

@@ -79,12 +79,12 @@ def create_app(
     app.state.service = service
     app.state.pulse = health.Pulse()
     app.state.channels = channels(service)
+    if settings.upstream is not None:
+        app.state.upstream = Upstream(settings)
+        app.include_router(proxy.router)  # a request is compared with routes one by one: behind the others, for 0.15 ms
     for router in (*_routers(type(memory)), *inspector.routers(), *routers):
         app.include_router(router)
     app.state.mcp = _mcp(app)
-    if settings.upstream is not None:
-        app.state.upstream = Upstream(settings)
-        app.include_router(proxy.router)
     app.get("/docs", include_in_schema=False)(_reference(app))
     problems.install(app)
     _stack(app, service)
