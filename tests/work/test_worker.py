@@ -10,8 +10,8 @@ import pytest
 from hitherto.learn.services import Services
 from hitherto.learn.steps import STEPS
 from hitherto.store import connect
-from hitherto.store.protocol import CurrentLease, Lease, Store, UserKey
-from hitherto.testing import FakeClock
+from hitherto.store.protocol import Change, CurrentLease, Lease, Store, UserKey
+from hitherto.testing import FakeClock, turn_draft
 from hitherto.work import lease as leases
 from hitherto.work.cursors import Effect
 from hitherto.work.overview import Overview
@@ -122,3 +122,23 @@ async def test_what_the_work_writes_is_passed_over_once(opened: Store) -> None:
     assert ran.count("close") == 5
     assert ran.count("extract") <= 2, "forty turns are one batch, or two"
     assert ran.count("revised") <= 2
+
+
+async def test_a_user_forgotten_under_a_worker_stays_gone(opened: Store) -> None:
+    """The worker's last write finds nobody: it must not leave a memory with the name of who was forgotten."""
+    clock, model = FakeClock(), Model()
+
+    async def provide(key: UserKey) -> Model:
+        del key
+        return model
+
+    await opened.user(KEY).write(lambda _: Change(turns=(turn_draft("hello"),)))
+    step = Step(name="slow", due=due, run=run)
+    working = asyncio.create_task(Worker(opened, [step], provide, clock=clock, name="first").settle(KEY))
+    await model.asked.wait()
+    await opened.user(KEY).wipe()
+    model.answer.set()
+    assert (await working).busy
+    assert await opened.catalog.users("default") == ()
+    assert not (await Worker(opened, [], provide, clock=clock, name="second").settle(KEY)).busy
+    assert await opened.catalog.users("default") == (), "a visit that finds nothing to do leaves nothing"

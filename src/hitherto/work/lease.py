@@ -8,26 +8,30 @@ ahead, or has since gone back, and the work would wait that long.
 from datetime import datetime, timedelta
 
 from hitherto.errors import Fenced
-from hitherto.store.protocol import Answers, Change, CurrentLease, Lease, UserStore
+from hitherto.store.protocol import Answers, Change, CurrentLease, Head, Lease, UserStore
 
 DURATION = timedelta(seconds=60)
 
 
-async def take(store: UserStore, *, holder: str, now: datetime, duration: timedelta = DURATION) -> Lease | None:
-    """A new lease, or None while another holder's has not expired."""
-    query = CurrentLease()
+async def take(
+    store: UserStore, *, holder: str, now: datetime, duration: timedelta = DURATION, seen: int = 0
+) -> Lease | None:
+    """A new lease, or None while another holder's has not expired. Also None if the log ends before entry `seen`: the user
+    was forgotten in the meantime."""
+    query, head = CurrentLease(), Head()
     taken: Lease | None = None
 
     def decide(answers: Answers) -> Change:
         nonlocal taken
         current = answers[query]
-        if current is not None and current.holder != holder and now < current.expires <= now + 2 * duration:
+        others = current is not None and current.holder != holder and now < current.expires <= now + 2 * duration
+        if others or answers[head] < seen:
             taken = None
             return Change()
         taken = Lease(holder=holder, fence=(current.fence if current else 0) + 1, expires=now + duration)
         return Change(lease=taken)
 
-    await store.write(decide, query)
+    await store.write(decide, query, head)
     return taken
 
 

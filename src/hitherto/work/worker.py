@@ -101,10 +101,13 @@ class Worker(Generic[S]):
 
     async def _settle(self, key: UserKey) -> Settled:
         store = self._store.user(key)
-        lease = await leases.take(store, holder=self._name, now=self._clock())
+        services = await self._services(key)
+        view = await overview(store, now=self._clock())
+        if self._next(view, services) is None:
+            return Settled(next_due=await self._hint(key, view, services))
+        lease = await leases.take(store, holder=self._name, now=self._clock(), seen=view.head)
         if lease is None:
             return Settled(busy=True)
-        services = await self._services(key)
         done = failed = 0
         try:
             while True:

@@ -89,9 +89,9 @@ def test_doctor_says_all_is_there(reader: CommandLine) -> None:
     assert by_name["store"]["verdict"] == "ok"
     assert by_name["tokenizer"]["verdict"] == "ok"
     assert by_name["embedder"]["verdict"] == "ok"
-    assert by_name["model"]["verdict"] == "degraded", "without a model is said, not hidden"
+    assert by_name["model"]["detail"].startswith("none: rules learn"), "without a model is said, not hidden"
+    assert "HITHERTO_MODEL" in by_name["model"]["next"]
     shown = reader.done("doctor").out
-    assert "DEGRADED" in shown
     for check in found["checks"]:
         assert check["name"] in shown
 
@@ -124,6 +124,42 @@ def test_doctor_without_a_memory(fresh: CommandLine) -> None:
     assert not fresh.data.exists()
 
 
+def test_doctor_never_says_both_well_and_degraded(writer: CommandLine) -> None:
+    writer.done("settle")
+    well = writer("doctor")
+    assert well.out.rstrip().endswith("is well.")
+    assert "DEGRADED" not in well.out
+    writer.data.chmod(0o755)
+    degraded = " ".join(writer("doctor").out.split())
+    assert "DEGRADED" in degraded
+    assert "is degraded: the arrows" in degraded
+    assert "well" not in degraded
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [("opnai:gpt-4.1", "Did you mean 'openai:gpt-4.1'?"), ("openai:gpt-4.1", "OPENAI_API_KEY")],
+)
+def test_doctor_tries_the_model_without_asking_it(
+    writer: CommandLine, monkeypatch: pytest.MonkeyPatch, model: str, says: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    outcome = writer("doctor", "--json", "--set", f"model={model}")
+    [found] = [check for check in outcome.json["checks"] if check["name"] == "model"]
+    assert (outcome.code, found["verdict"]) == (1, "failed")
+    assert says in found["detail"]
+    assert "provider's key" in found["next"]
+
+
+def test_doctor_knows_an_encrypted_memory_without_its_key(fresh: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HITHERTO_MASTER_KEY", "ab" * 32)
+    fresh.done("record", "I start at Acme on Monday!", *ANA)
+    monkeypatch.delenv("HITHERTO_MASTER_KEY")
+    stores = [check for check in fresh("doctor", "--json").json["checks"] if check["name"] == "store"]
+    assert [check["verdict"] for check in stores] == ["failed"], "never well and failed at once"
+    assert "HITHERTO_MASTER_KEY_FILE" in stores[0]["next"]
+
+
 @pytest.mark.req("R4.8")
 def test_doctor_looks_for_redis(
     reader: CommandLine, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
@@ -134,6 +170,7 @@ def test_doctor_looks_for_redis(
     [found] = [check for check in reader.json("doctor")["checks"] if check["name"] == "redis"]
     assert found["verdict"] == "degraded"
     assert "everything works without it" in found["detail"]
+    assert found["next"] == "start it, or correct HITHERTO_REDIS"
 
 
 def test_doctor_warns_of_an_open_folder(writer: CommandLine) -> None:
@@ -213,6 +250,7 @@ def test_doctor_names_the_damage(writer: CommandLine) -> None:
     assert outcome.code == 1
     found = json.loads(outcome.out)
     assert found["verdict"] == "failed"
+    assert all(check["next"] for check in found["checks"] if check["verdict"] != "ok"), "each says what to do next"
     assert "Traceback" not in outcome.err
 
 

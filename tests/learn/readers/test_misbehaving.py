@@ -88,3 +88,19 @@ async def test_a_secret_never_reaches_the_provider(tmp_path: Path) -> None:
         await memory.settle(user="ana")
         assert provider.prompts
         assert not [prompt for prompt in provider.prompts if "otterLemon42" in prompt]
+
+
+@pytest.mark.parametrize("model", ["openai:gpt-4.1-mini", "opnai:gpt-4.1-mini"])
+async def test_a_model_without_its_key_or_of_nobody_is_a_failed_step(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    clock = FakeClock()
+    async with Hitherto(tmp_path / "m", clock=clock, model=model, pace="live") as memory:
+        await memory.record(Turn("ana", "user", "I love tea."))
+        assert (await memory.settle(user="ana"))["ana"].failed == 1
+        for _ in range(GIVES_UP):
+            clock.tick(minutes=10)
+            await memory.settle(user="ana")
+        [liked] = await memory.memories(user="ana")
+        assert liked.quotes[0].words == "I love tea.", "found by rules"

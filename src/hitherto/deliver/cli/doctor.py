@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from hitherto.deliver.cli.call import Call
-from hitherto.errors import HithertoError, StoreReadOnly
+from hitherto.errors import HithertoError, StoreCorrupt, StoreReadOnly, StoreUnavailable
 from hitherto.text.numbers import counted
 from hitherto.types import Json
 
@@ -37,6 +37,8 @@ LOOKED_AT = 1_000
 PATIENCE = timedelta(minutes=2)
 """How long work may be overdue before a worker should have done it."""
 LOW_SPACE = 512 * 1024 * 1024
+MOVE = "move the memory to a folder on a disk: hitherto copy FOLDER NEW-FOLDER"
+REINSTALL = "install Hitherto anew: a part of the package is missing or changed"
 TOKENS_OF_SAMPLE = 5
 SAMPLE = "What did we promise?"
 EXTRAS = {
@@ -134,8 +136,9 @@ def examine(call: Call) -> Iterator[Check]:
     yield Check(name="hitherto", verdict="ok", detail=f"{__version__} on Python {platform.python_version()}")
     if "://" not in call.data:
         yield from _folder(Path(call.data))
-    yield from _store(call)
-    yield from _redis(call)
+    redis = list(_redis(call))
+    yield from _store(call, told={check.detail for check in redis})
+    yield from redis
     yield _tokenizer(call)
     yield _embedder(call)
     yield from _settings(call)
@@ -153,7 +156,12 @@ def _folder(folder: Path) -> Iterator[Check]:
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
     if not os.access(folder, os.W_OK | os.X_OK):
-        yield Check(name="folder", verdict="failed", detail=f"{folder} cannot be written to (mode {mode:o})")
+        yield Check(
+            name="folder",
+            verdict="failed",
+            detail=f"{folder} cannot be written to (mode {mode:o})",
+            next=f"let this account write to {folder}",
+        )
         return
     if mode & 0o077:
         yield Check(
@@ -166,7 +174,10 @@ def _folder(folder: Path) -> Iterator[Check]:
         yield Check(name="folder", verdict="ok", detail=f"{folder}, mode {mode:o}")
     free = shutil.disk_usage(folder).free
     verdict: Verdict = "degraded" if free < LOW_SPACE else "ok"
-    yield Check(name="space", verdict=verdict, detail=f"{_size(free)} free")
+    wanted = (
+        f"make room: writes fail when the disk is full, and {_size(LOW_SPACE)} go quickly" if verdict != "ok" else ""
+    )
+    yield Check(name="space", verdict=verdict, detail=f"{_size(free)} free", next=wanted)
     yield _flush(folder)
 
 
@@ -182,18 +193,20 @@ def _flush(folder: Path) -> Check:
                 os.fsync(file.fileno())
                 spans.append(time.perf_counter() - begun)
     except OSError as error:
-        return Check(name="fsync", verdict="failed", detail=f"does not work here: {error.strerror or error}")
+        return Check(name="fsync", verdict="failed", detail=f"does not work here: {error.strerror or error}", next=MOVE)
     median = sorted(spans)[SAMPLES // 2]
     if median < INSTANT:
         return Check(
             name="fsync",
             verdict="degraded",
             detail="returns at once: this folder may be in memory, and lost when the machine stops",
+            next=MOVE,
         )
     return Check(name="fsync", verdict="ok", detail=f"works, {median * 1000:.2f} ms (median of {SAMPLES})")
 
 
-def _store(call: Call) -> Iterator[Check]:
+def _store(call: Call, *, told: set[str]) -> Iterator[Check]:
+    """The store, apart from problems that were told already."""
     from hitherto import store
 
     if not store.exists(call.data):
@@ -201,16 +214,20 @@ def _store(call: Call) -> Iterator[Check]:
     try:
         with call.memory() as memory:
             health = memory.health()
-            unreadable = _unreadable(memory)
-            waiting = 0 if unreadable else _waiting(memory)
-    except StoreReadOnly as error:
-        yield Check(name="store", verdict="failed", detail=str(error))
-        return
+            memory.users()  # opens every user's memory, as far as the store can tell one from another
+            waiting = _waiting(memory)
     except HithertoError as error:
-        yield Check(name="store", verdict="failed", detail=f"{type(error).__name__}: {error}")
+        detail = str(error) if isinstance(error, StoreReadOnly) else f"{type(error).__name__}: {error}"
+        yield Check(name="store", verdict="failed", detail=detail, next=_remedy(call, error))
         return
-    yield Check(name="store", verdict="ok", detail=f"{health.backend} {health.version}, schema {health.schema}")
     place = store.shown(call.data)
+    problems = [problem for problem in health.problems if problem not in told]
+    if problems:
+        advice = "repeat the forgetting, prepare the database (hitherto schema), or restore a backup (hitherto restore)"
+        yield Check(name="store", verdict="failed", detail="; ".join(problems), next=advice)
+    else:
+        words = f"{health.backend} {health.version}, schema {health.schema}"
+        yield Check(name="store", verdict="ok", detail=words)
     yield Check(name="size", verdict="ok", detail=f"{counted(health.users, 'user')}, {_size(health.bytes)}")
     yield Check(
         name="work",
@@ -220,17 +237,22 @@ def _store(call: Call) -> Iterator[Check]:
         else "all that is due is done",
         next=f"hitherto work --data {place} (or once: hitherto settle --data {place})" if waiting else "",
     )
-    for problem in (*health.problems, *unreadable):
-        yield Check(name="store", verdict="failed", detail=problem)
 
 
-def _unreadable(memory: "Hitherto") -> tuple[str, ...]:
-    """The first user whose memory cannot be opened: damaged, or encrypted with its key missing."""
-    try:
-        memory.users()
-    except HithertoError as error:
-        return (f"{type(error).__name__}: {error}",)
-    return ()
+def _remedy(call: Call, error: HithertoError) -> str:
+    from hitherto import store
+
+    place = store.shown(call.data)
+    if isinstance(error, StoreReadOnly):
+        return f"let this account write to {place}"
+    if isinstance(error, StoreUnavailable) and "://" in call.data:
+        return f"psql {place} tries the same server; docs/howto/postgresql.md says what it needs"
+    if isinstance(error, StoreCorrupt):
+        keys = Path(f"{call.data.rstrip('/')}.keys")
+        if call.settings.found_master_key() is None and keys.is_dir():
+            return f"{keys} says that this memory is encrypted: name its master key in HITHERTO_MASTER_KEY_FILE"
+        return "hitherto restore BACKUP --data NEW-FOLDER"
+    return "hitherto settings"
 
 
 def _waiting(memory: "Hitherto") -> int:
@@ -259,7 +281,8 @@ def _redis(call: Call) -> Iterator[Check]:
         problem = asyncio.run(look())
     except HithertoError as error:
         problem = str(error)
-    yield Check(name="redis", verdict="degraded" if problem else "ok", detail=problem or "answers")
+    wanted = "start it, or correct HITHERTO_REDIS" if problem else ""
+    yield Check(name="redis", verdict="degraded" if problem else "ok", detail=problem or "answers", next=wanted)
 
 
 def _tokenizer(call: Call) -> Check:
@@ -275,7 +298,9 @@ def _tokenizer(call: Call) -> Check:
         )
     found = tokenizer("o200k").count(SAMPLE)
     if found != TOKENS_OF_SAMPLE:
-        return Check(name="tokenizer", verdict="failed", detail=f"o200k counts {found}, not {TOKENS_OF_SAMPLE}")
+        return Check(
+            name="tokenizer", verdict="failed", detail=f"o200k counts {found}, not {TOKENS_OF_SAMPLE}", next=REINSTALL
+        )
     how = "exact and offline" if counter.exact else "an upper estimate, because its vocabulary is not published"
     return Check(name="tokenizer", verdict="ok", detail=f"{counter.family}, {how}")
 
@@ -291,7 +316,9 @@ def _embedder(call: Call) -> Check:
         return Check(name="embedder", verdict="failed", detail=str(error), next="hitherto settings")
     words = f"{embedder.name}, {embedder.dimension} dimensions, version {embedder.version[:12]}"
     detail = words if known else f"{words} knows no word: recall finds words, not meanings"
-    return Check(name="embedder", verdict="ok" if known else "degraded", detail=detail)
+    return Check(
+        name="embedder", verdict="ok" if known else "degraded", detail=detail, next="" if known else "hitherto settings"
+    )
 
 
 def _settings(call: Call) -> Iterator[Check]:
@@ -338,6 +365,7 @@ def _reranker(name: str) -> Check:
 
 def _reader(call: Call) -> Check:
     """What learns from conversations."""
+    from hitherto.learn.readers.model import open_model
     from hitherto.learn.steps import open_reader
 
     model, reader = call.settings.model, call.settings.reader
@@ -349,13 +377,18 @@ def _reader(call: Call) -> Check:
     if model is None:
         return Check(
             name="model",
-            verdict="degraded",
-            detail="none is configured: rules learn, and their notes are quotes",
-            next="to learn with a model, install hitherto[pydantic-ai] and set HITHERTO_MODEL, such as openai:gpt-4.1-mini",
+            verdict="ok",
+            detail="none: rules learn, and their notes are quotes",
+            next="to learn with a model: pip install 'hitherto[pydantic-ai]', and HITHERTO_MODEL=openai:gpt-4.1-mini",
         )
     if find_spec("pydantic_ai") is None:
         install = "pip install 'hitherto[pydantic-ai]'"
         return Check(name="model", verdict="failed", detail=f"{model} needs an extra that is missing", next=install)
+    try:
+        open_model(model, [])
+    except HithertoError as error:
+        name_it = "set the provider's key, or correct the name in HITHERTO_MODEL"
+        return Check(name="model", verdict="failed", detail=str(error), next=name_it)
     return Check(name="model", verdict="ok", detail=f"{model}; it is asked when there is something to read")
 
 
@@ -376,7 +409,7 @@ def _table(data: str, worst: Verdict, checks: list[Check]) -> "RenderableType":
             rows.add_row("", "", Text(f"→ {check.next}", style="cyan"))
     sentence = {
         "ok": f"{data} is well.",
-        "degraded": f"{data} works. What is marked DEGRADED could be better; the arrows say how.",
+        "degraded": f"{data} is degraded: the arrows beside what is marked DEGRADED say what to do.",
         "failed": f"{data} needs attention: start with what is marked FAILED.",
     }[worst]
     return Group(rows, Text(), Text(sentence, style=marks[worst][1]))

@@ -128,7 +128,7 @@ class Asker:
             except ImportError as error:
                 raise MissingExtra("a model needs the extra: pip install 'hitherto[pydantic-ai]'") from error
             if self._known is None:
-                self._known = _model(self.model, self._clients)
+                self._known = open_model(self.model, self._clients)
             answer = StructuredDict(dict(schema), name="notes")
             self._agent = Agent(
                 self._known,
@@ -151,6 +151,17 @@ def check_model(model: object) -> None:
             check_model(one)
     elif isinstance(model, (bool, int, float, bytes)):
         raise InvalidInput(f"model={model!r} is neither a name, nor a PydanticAI model, nor several of them")
+
+
+def open_model(model: object, clients: list["AsyncOpenAI"]) -> "Model":
+    """The model, before it is asked anything; ModelFailed if its provider is unknown, or lacks its key or its package."""
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+
+    try:
+        return infer_model(_model(model, clients))
+    except (UserError, ImportError) as error:
+        raise ModelFailed(f"the model {model!r} cannot be used: {error}"[:500]) from error
 
 
 def _model(model: object, clients: list["AsyncOpenAI"]) -> "Model | str":

@@ -22,7 +22,7 @@ from hitherto.errors import KeyDestroyed, StoreCorrupt
 from hitherto.store.sqlite import datafile
 from hitherto.store.sqlite.connections import Connection, Secret, close, no_secret, roll_back, scrub
 from hitherto.store.sqlite.failures import is_of_the_file, translating
-from hitherto.store.sqlite.layout import lock_of, make_folder
+from hitherto.store.sqlite.layout import lock_of, make_folder, sync_folder
 from hitherto.store.sqlite.migrations import Kind, newest, refuse_newer, schema_of
 
 T = TypeVar("T")
@@ -124,15 +124,26 @@ class SharedFile:
         with self._writing, translating(self.path):
             make_folder(self.path.parent)
             with self._sidecar.held():
+                is_new = self.kind == "user" and inode_of(self.path) is None
                 connection = self._current_writer()
-                if durable:
-                    return self._transact(connection, work)
-                connection.pragma("synchronous", "NORMAL")
+                before = connection.total_changes()
+                if not durable:
+                    connection.pragma("synchronous", "NORMAL")
                 try:
                     return self._transact(connection, work)
                 finally:
-                    if self._writer is not None:
+                    if is_new and connection.total_changes() == before:
+                        self._remove_unused()
+                    elif not durable and self._writer is not None:
                         connection.pragma("synchronous", "FULL")
+
+    def _remove_unused(self) -> None:
+        """Removes a file that was created for a write that wrote nothing, such as the last one of a worker whose user was
+        forgotten in the meantime: an empty file would still hold the name."""
+        self._drop_writer()
+        datafile.remove(self.path)
+        self._sidecar.remove()
+        sync_folder(self.path.parent)
 
     def _transact(self, connection: Connection, work: Work[T]) -> T:
         try:
