@@ -350,9 +350,9 @@ class Hitherto(Parts):
         """Lists memories, newest first; with a persona, its own and everybody's. `after` continues a list (not one by
         entity)."""
         wanted = {"persona": persona, "status": status, "entity": entity}
-        return await lists.records(
-            self._user(user), Memory, **wanted, limit=limit, after=after, known=known, shared=True
-        )
+        store = self._user(user)
+        found = await lists.records(store, Memory, **wanted, limit=limit, after=after, known=known, shared=True)
+        return found if known is not None else await lists.with_access(store, found)
 
     @call(Route("GET", f"{USER}/episodes"))
     async def episodes(

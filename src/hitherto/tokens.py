@@ -110,10 +110,6 @@ class Tokenizer:
     def message_overhead(self) -> int:
         return MESSAGE
 
-    @property
-    def request_overhead(self) -> int:
-        return REQUEST
-
     def count(self, text: str) -> int:
         """Counts the tokens of a text and remembers the result."""
         if len(text) > _SHORT:

@@ -199,6 +199,7 @@ class Memory(Record):
     standing: bool = False
     mentions: int = 1
     accessed_at: datetime | None = None
+    """When an answer last rested on it, as a list of memories tells it."""
     reason: str | None = None
 
 

@@ -121,6 +121,12 @@ async def test_a_semantic_entry_is_found_with_its_fields(memory: Hitherto, clock
     [hit] = await memory.search(user="ana", query="Lisbon", kinds=["memory"])
     [held] = await memory.memories(user="ana")
     assert (hit.id, held.category, held.importance, held.at) == (stored.id, "PLACE", 2, clock())
+    assert held.accessed_at is None
+    context = await memory.context(user="ana", message="Shall we go to Lisbon?")
+    clock.tick(minutes=1)
+    await memory.record(Turn(user="ana", role="assistant", text="To Lisbon, yes!", snapshot=context.snapshot))
+    [held] = await memory.memories(user="ana")
+    assert (held.version, held.accessed_at) == (stored.version, clock())
 
 
 @pytest.mark.req("R2.3")

@@ -5,11 +5,10 @@ Another lane's summary is included if the message names that lane, or if nearly 
 it; never just because it exists.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from hitherto.assemble.material import Material
 from hitherto.clock import day_bounds, local_day
@@ -20,14 +19,9 @@ from hitherto.recipes.recipe import Recipe
 from hitherto.store import records as nouns
 from hitherto.store.protocol import Answers, Query, RecordList, TurnList
 from hitherto.text.analyser import stems
+from hitherto.text.languages import ENGLISH, language, plausible
 from hitherto.types import Card, Loop, Memory, Recalled, Record, Session, StoredTurn, Summary, Support, Thought
 
-DANGER: Final = re.compile(
-    r"al+[eéè]rg|аллерг|алерг|アレルギー|过敏|알레르기|حساسي|ana(?:ph|f)[iy]l|epi-?pen|c(?:o?e|[eé]l)liac|zöliak|celiac|celíac"
-    r"|intoleran|unverträglich|pacemaker|herzschrittmacher|marcapasos|put me in hospital|swelled up|cierra la garganta",
-    re.IGNORECASE,
-)
-"""Dangers that must be at hand whenever they matter, whoever asks."""
 SOON = timedelta(hours=2)
 """A loop surfaces this long before it is due."""
 OTHER_LANE = "other lane"
@@ -200,7 +194,8 @@ def holds(memory: Memory, *, now: datetime) -> bool:
 
 def endangers(memory: Memory) -> bool:
     """Whether something that is always shown is a danger to somebody rather than a request."""
-    return memory.standing and DANGER.search(memory.text) is not None
+    spoken = (language(ENGLISH), *plausible(memory.text))
+    return memory.standing and any(one.has("standing.danger", memory.text) for one in spoken)
 
 
 def foundation(memories: Sequence[Memory], *, now: datetime, limit: int) -> tuple[Memory, ...]:

@@ -17,6 +17,7 @@ from hitherto.assemble.material import Assembled, Material, Piece, result_hash
 from hitherto.assemble.render import RENDERER
 from hitherto.errors import NotFound
 from hitherto.ids import erased_name
+from hitherto.recall.lists import ACCESSED
 from hitherto.recipes.recipe import Recipe
 from hitherto.safety.visible import visible
 from hitherto.store import records as nouns
@@ -360,10 +361,6 @@ def _message(row: list[Any], text: Callable[[int | str], str]) -> dict[str, Json
         found = text(calls)
         message["tool_calls"] = [] if found == FORGOTTEN else json.loads(found)
     return message
-
-
-ACCESSED = "accessed:"
-"""Prefix of the notes that say when a memory was last given to a model."""
 
 
 async def marks(store: UserStore, snapshots: Sequence[str], *, now: datetime) -> Change:

@@ -1,6 +1,7 @@
 """Lists of turns and records, read in one query. None as a persona or lane means all of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar, get_args
 
@@ -10,6 +11,7 @@ from hitherto.ingest import validation as validate
 from hitherto.store import records as nouns
 from hitherto.store.protocol import (
     ANY,
+    Notes,
     RecordList,
     RecordsByEntity,
     RecordsById,
@@ -32,6 +34,8 @@ Place = tuple[datetime, int]
 _STATUSES: Final[dict[type[Record], tuple[str, ...]]] = {Memory: get_args(Status), Loop: get_args(LoopStatus)}
 """What a status may be, for the records that are listed by it."""
 
+ACCESSED: Final = "accessed:"
+"""Prefix of the notes that say when a memory was last given to a model."""
 LISTED = 1_000
 """How many rows a list returns by default."""
 
@@ -114,6 +118,15 @@ async def records(
             known=known,
         )
     return list(nouns.records((await store.read(query))[query], noun))
+
+
+async def with_access(store: UserStore, found: Sequence[Memory]) -> list[Memory]:
+    """The memories with the times at which an answer last rested on them, which are kept beside the log."""
+    if not found:
+        return []
+    query = Notes(names=tuple(ACCESSED + memory.id for memory in found))
+    times = {note.name: datetime.fromisoformat(note.body) for note in (await store.read(query))[query]}
+    return [replace(memory, accessed_at=times.get(ACCESSED + memory.id)) for memory in found]
 
 
 async def versions(store: UserStore, id: str) -> list[Record]:

@@ -15,6 +15,7 @@ from hitherto.learn.readers.classifier import ClassifiedLine, Kind, classifier
 from hitherto.learn.readers.clauses import TABLE, Clause, sentences
 from hitherto.learn.readers.loose_ends import content
 from hitherto.learn.readers.mentions import Mentions
+from hitherto.text.languages import CODES, language
 from hitherto.text.numbers import number_at
 from hitherto.text.patterns import Cue
 from hitherto.text.time.grammar import Tense
@@ -28,7 +29,9 @@ _ENDED: Final = TABLE.cues("ended")
 _CONTRARY: Final = {"likes": "dislikes", "dislikes": "likes"}
 _LEVELS: Final = {"name": 3, "home": 2, "employer": 2, "birthday": 2, "diet": 2, "status": 2, "likes": 1, "dislikes": 1}
 """How important a typed fact is."""
-_DANGER: Final = TABLE.cue("danger")
+_DANGER: Final = Cue(
+    {code: dangers.pattern for code in CODES if (dangers := language(code).patterns.get("standing.danger"))}
+)
 _PRONOUN, _SOMEBODY, _SOMETHING, _YES, _OFFER, _PLAN, _HABIT, _FUTURE = map(
     TABLE.cue, ("pronoun", "somebody", "something", "yes", "offer", "plan", "habit", "promise")
 )

@@ -38,9 +38,6 @@ T = TypeVar("T")
 
 Shape = Literal["turn", "record"]
 
-ALWAYS = 2**62
-"""An entry later than any other."""
-
 
 @dataclass(frozen=True, slots=True)
 class Person:

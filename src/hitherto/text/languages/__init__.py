@@ -111,7 +111,7 @@ LISTS: Final = (
 PATTERNS: Final = (
     "asking.when", "asking.persona", "asking.counted", "asking.before", "asking.collect", "asking.survey",
     "telling.self", "telling.time",
-    "standing.instruction", "standing.preference",
+    "standing.instruction", "standing.preference", "standing.danger",
 )  # fmt: skip
 SOME: Final = ("asking.beside",)
 """Expressions that a language may lack and still be whole."""

@@ -33,7 +33,6 @@ _SINCE: Final = frozenset({"since", "after", "starting", "from"})
 _BEFORE: Final = frozenset({"before", "until", "till", "by", "til"})
 _LEADING: Final = frozenset({"on", "at", "in", "the", "around", "about", "circa", "of", "during", "for", "over"})
 _HOUR_JOINTS: Final = {"-", "–", "to", "and", "till", "until"}
-_INTRODUCERS: Final = frozenset({"at", "from", "between", "for", "around", "by"})
 _MOST_WORDS: Final = 400
 
 

@@ -21,7 +21,6 @@ PARTS: Final[dict[str, tuple[DayPart, int, int]]] = {
     "tonight": ("night", 20, 24),
     "tonite": ("night", 20, 24),
 }
-_HALVES: Final = {"am": "am", "pm": "pm", "a": "am", "p": "pm"}
 _CLOCK: Final = re.compile(r"(\d{1,2})[:.](\d{2})(?::(\d{2}))?")
 
 
