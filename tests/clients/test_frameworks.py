@@ -16,6 +16,7 @@ import pytest
 
 from hitherto import Hitherto, Turn
 from hitherto.deliver.telegram import Bot
+from hitherto.errors import InvalidInput
 
 pytestmark = pytest.mark.filterwarnings("default")  # What other packages warn of among themselves is theirs.
 
@@ -178,6 +179,12 @@ async def test_google_adk_sessions(memory: Hitherto) -> None:
         await service.delete_session(app_name="app", user_id="ben", session_id=other.id)
         assert not (await service.list_sessions(app_name="app", user_id="ben")).sessions
     assert seen[1] == seen[0]
+
+    await ours.create_session(app_name="a/b", user_id="c", session_id="theirs")
+    assert await ours.get_session(app_name="a", user_id="b/c", session_id="theirs") is None
+    assert not (await ours.list_sessions(app_name="a")).sessions
+    with pytest.raises(InvalidInput, match="user_id is empty"):
+        await ours.create_session(app_name="app", user_id="")
 
     session = await ours.get_session(app_name="app", user_id="ana", session_id="s")
     stale = await ours.get_session(app_name="app", user_id="ana", session_id="s")

@@ -125,6 +125,12 @@ async def test_the_store(tmp_path: Path) -> None:
         assert await store.alist_namespaces(prefix=home) == [home, (*home, "work")]
         context = await memory.context(user="ana", message="what does Rita play?")
         assert "harp" in context.system, "what is in the store is remembered"
+        await store.aput(
+            home, "card", {"number": 4111111111111111, "wifi": {"password": "Tr0ut-Lake-88x"}, "year": 2020}
+        )
+        kept = await store.aget(home, "card")
+        assert kept is not None
+        assert kept.value == {"number": "[card]", "wifi": {"password": "[password]"}, "year": 2020}
         await store.adelete(home, "cello")
         assert await store.aget(home, "cello") is None
         assert "harp" not in (await memory.context(user="ana", message="what does Rita play?")).system

@@ -207,6 +207,9 @@ async def test_an_order_is_held_back_whatever_it_is_written_as(
 async def test_a_secret_is_kept_in_no_profile_and_no_state(memory: Hitherto) -> None:
     key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
     await memory.set_user("ana", name="Ana", note={"access": [f"the key is {key}"]})
+    state = {"wifi_password": "Tr0ut-Lake-88x", "card": 4111111111111111, "pin": 4711, "key": "C major"}
+    hidden = {"wifi_password": "[password]", "card": "[card]", "pin": "[pin]", "key": "C major"}
+    assert (await memory.set_state(user="ana", persona="leo", **state)).fields == hidden, "told by the name of a field"
     await memory.set_state(user="ana", persona="nikita", backstory=f"She told me {key}", score=3)
     state = await memory.state(user="ana", persona="nikita")
     profile = await memory.user("ana")

@@ -18,8 +18,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from hitherto import __version__
+from hitherto.assemble.render import indented
 from hitherto.errors import HithertoError
 from hitherto.recipes.titles import NOTICE
+from hitherto.safety.markup import safe
+from hitherto.safety.secrets import masked
 from hitherto.store import codec
 from hitherto.types import Json, Memory
 
@@ -118,7 +121,7 @@ def _reading(made: MCPServer[Any], bind: Bind) -> None:
         """What was said or is known about something, best first."""
         async with _bound(bind, "read") as owner:
             hits = await owner.memory.search(user=owner.user, query=query, limit=limit, persona=owner.persona)
-        return [Found(id=hit.id, kind=hit.kind, text=hit.text, at=hit.at.isoformat()) for hit in hits]
+        return [Found(id=hit.id, kind=hit.kind, text=safe(hit.text), at=hit.at.isoformat()) for hit in hits]
 
     @made.tool(annotations=read)
     async def context(message: Query) -> str:
@@ -153,7 +156,7 @@ def _writing(made: MCPServer[Any], bind: Bind) -> None:
             if id not in open_now:
                 raise ToolError(f"there is no open loop {id!r}")
             closed = await owner.memory.update(id, user=owner.user, status=outcome)
-        return f"{outcome}: {closed.text}"
+        return f"{outcome}: {_entry(closed.text)}"
 
     @made.tool(annotations=ToolAnnotations(destructive_hint=True, idempotent_hint=True, open_world_hint=False))
     async def forget(
@@ -181,13 +184,13 @@ def _resources(made: MCPServer[Any], bind: Bind) -> None:
         """What is known about the person, newest first."""
         async with _bound(bind, "read") as owner:
             found = await owner.memory.memories(user=owner.user, persona=owner.persona, limit=200)
-        return "\n".join(f"- {memory.text}" for memory in found)
+        return "\n".join(f"- {_entry(memory.text)}" for memory in found)
 
     @made.resource("hitherto://loops", mime_type="text/plain")
     async def loops() -> str:
         """What is still open, most pressing first."""
         async with _bound(bind, "read") as owner:
-            return "\n".join(f"- ({loop['kind']}) {loop['text']}" for loop in await _loops(owner))
+            return "\n".join(f"- ({loop['kind']}) {indented(loop['text'])}" for loop in await _loops(owner))
 
     @made.resource("hitherto://context/{message}", mime_type="text/plain")
     async def context_of(message: str) -> str:
@@ -215,16 +218,23 @@ async def _twins(owner: Owner, text: str) -> list[Memory]:
     return [one for one in await _memories(owner) if one.text.casefold().split() == words]
 
 
+def _entry(text: str) -> str:
+    """A stored text as one entry of a list or transcript: no line of it can pass for another entry, a marker or a link."""
+    return indented(safe(masked(text)))
+
+
 async def _context_text(owner: Owner, message: str) -> str:
     """A context as one text: an MCP client has its own messages, so the turns come as a transcript."""
     made = await owner.memory.context(user=owner.user, message=message, persona=owner.persona, lane=owner.lane)
-    turns = [f"{entry['role']}: {entry['content']}" for entry in made.messages[:-1] if entry.get("content")]
+    turns = [
+        f"{entry['role']}: {_entry(str(entry['content']))}" for entry in made.messages[:-1] if entry.get("content")
+    ]
     return "\n\n".join([made.system, *(["Recent turns:\n" + "\n".join(turns)] if turns else [])])
 
 
 async def _loops(owner: Owner) -> list[Thread]:
     found = await owner.memory.loops(user=owner.user, persona=owner.persona, limit=200)
     return [
-        Thread(id=loop.id, kind=loop.kind, text=loop.text, due=loop.due.isoformat() if loop.due else None)
+        Thread(id=loop.id, kind=loop.kind, text=safe(masked(loop.text)), due=loop.due.isoformat() if loop.due else None)
         for loop in found
     ]

@@ -16,7 +16,7 @@ from hitherto.errors import Conflict, InvalidInput, NotFound
 from hitherto.ingest import validation as validate
 from hitherto.ingest.record import Indexer
 from hitherto.safety.quarantine import quarantine
-from hitherto.safety.secrets import redact
+from hitherto.safety.secrets import redact, redact_json
 from hitherto.store import records as nouns
 from hitherto.store.codec import adapter
 from hitherto.store.protocol import Answers, Change, RecordsById, RecordsByKey, RowDraft, UserStore
@@ -57,7 +57,7 @@ def sanitised(record: Record) -> Record:
     """The record in the form that may be remembered: a secret is replaced by its kind, and an order that does not come from
     the application is held back. Models and tools may write by hand too."""
     if isinstance(record, Memory):
-        record = replace(record, text=redact(record.text), value=redact(record.value))
+        record = replace(record, text=redact(record.text), value=redact_json(record.value))
     else:
         record = replace(record, text=redact(record.text))
     if record.origin == "application" or record.status not in ("ACTIVE", "open"):

@@ -36,7 +36,7 @@ async def set_profile(desk: editing.Desk, changes: Mapping[str, Any]) -> Profile
     def decide(answers: Answers) -> Change:
         found = nouns.records(answers[query], Profile)
         before = found[0] if found else Profile(id=keys.PROFILE, at=desk.now)
-        given = {name: redact_values(value) for name, value in changes.items()}
+        given = {name: redact_values(value, name=name) for name, value in changes.items()}
         named = {name: value for name, value in given.items() if name in _NAMED}
         extra = {**before.extra, **{name: value for name, value in given.items() if name not in _NAMED}}
         after = editing.changed(before, {**named, "extra": extra})
@@ -61,7 +61,7 @@ async def set_state(desk: editing.Desk, *, persona: str | None, changes: Mapping
     def decide(answers: Answers) -> Change:
         found = nouns.records(answers[query], State)
         before = found[0] if found else _empty(persona, now=desk.now)
-        given = {name: redact_values(value) for name, value in changes.items()}
+        given = {name: redact_values(value, name=name) for name, value in changes.items()}
         merged = {name: value for name, value in {**before.fields, **given}.items() if value is not None}
         if merged == dict(before.fields):
             return Change()

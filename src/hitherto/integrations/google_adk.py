@@ -26,6 +26,8 @@ from pydantic_core import to_jsonable_python
 
 from hitherto import Hitherto, Turn
 from hitherto.deliver.untrusted import storable
+from hitherto.errors import InvalidInput
+from hitherto.safety.markup import safe
 from hitherto.store.protocol import Answers, Change, Erasure, Note, Notes
 
 try:
@@ -64,7 +66,7 @@ class AdkMemory(BaseMemoryService):
             memories=[
                 MemoryEntry(
                     id=hit.id,
-                    content=types.Content(role="user", parts=[types.Part(text=hit.text)]),
+                    content=types.Content(role="user", parts=[types.Part(text=safe(hit.text))]),
                     author=hit.kind,
                     timestamp=hit.at.isoformat(),
                 )
@@ -79,7 +81,14 @@ class AdkMemory(BaseMemoryService):
 
 
 def _user_id(app: str, user: str) -> str:
-    return f"{app}/{user}"
+    if not user:
+        raise InvalidInput("say whose sessions these are: user_id is empty")
+    return _app_id(app) + user
+
+
+def _app_id(app: str) -> str:
+    """Holds one slash, at its end, so that no user of one app is called like another app's."""
+    return f"{app.replace('%', '%25').replace('/', '%2F')}/"
 
 
 def _turn(user: str, session: str | None, event: Event) -> Turn | None:
@@ -149,7 +158,7 @@ class AdkSessions(BaseSessionService):
         users = [_user_id(app_name, user_id)] if user_id is not None else await self._memory.users()
         shared, sessions = await self._app(app_name), list[Session]()
         for user in users:
-            if user.startswith(_user_id(app_name, "")):
+            if user.startswith(_app_id(app_name)):
                 found = await self._read(user, (STATE,), prefix=SESSION)
                 own = found.pop(STATE, None)
                 sessions += [_session(kept, own, shared, []) for kept in found.values()]
@@ -212,11 +221,11 @@ class AdkSessions(BaseSessionService):
         return [_event_of(kept[name], said) for name in sorted(kept)]
 
     async def _app(self, app: str) -> dict[str, Any]:
-        return (await self._read(_user_id(app, ""), (STATE,))).get(STATE, {})
+        return (await self._read(_app_id(app), (STATE,))).get(STATE, {})
 
     async def _write_app(self, app: str, delta: dict[str, Any]) -> None:
         if delta:
-            await self._change(_user_id(app, ""), (STATE,), lambda found: _with(found, delta))
+            await self._change(_app_id(app), (STATE,), lambda found: _with(found, delta))
 
     async def _read(self, user: str, names: tuple[str, ...], *, prefix: str | None = None) -> dict[str, Any]:
         queries = [Notes(names=names)] if names else []

@@ -6,6 +6,7 @@ lautet x") that does not read like a word. A long run of characters too random f
 e-mail addresses and phone numbers are content of a conversation, not secrets.
 """
 
+import json
 import math
 import re
 from collections import Counter
@@ -13,12 +14,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from hitherto.text.patterns import PatternTable
 from hitherto.types import Json
 
-__all__ = ["Secret", "SecretKind", "find_secrets", "iban_length", "is_card", "masked", "redact", "redact_values"]
+__all__ = [
+    "Secret",
+    "SecretKind",
+    "find_secrets",
+    "iban_length",
+    "is_card",
+    "masked",
+    "redact",
+    "redact_json",
+    "redact_values",
+]
 
 SecretKind = Literal["token", "password", "private_key", "card", "iban", "ssn", "seed_phrase", "pin"]
 
@@ -85,15 +96,34 @@ def _masked(text: str) -> str:
     return redact(text)
 
 
-def redact_values(value: Json) -> Json:
-    """The same for every text in a JSON value; field names stay."""
-    if isinstance(value, str):
-        return redact(value)
+def redact_values(value: Json, *, name: str = "") -> Json:
+    """The same for every text and number in a JSON value, which the name of its field may tell to be a secret; field names
+    stay."""
     if isinstance(value, list):
-        return [redact_values(one) for one in value]
+        return [redact_values(one, name=name) for one in value]
     if isinstance(value, dict):
-        return {name: redact_values(one) for name, one in value.items()}
-    return value
+        return {field: redact_values(one, name=field) for field, one in value.items()}
+    if isinstance(value, bool) or value is None:
+        return value
+    text = str(value)
+    alone = redact(text)
+    if alone != text:
+        return alone
+    begin = len(f"{name}: ")
+    named = next((one for one in find_secrets(f"{name}: {text}") if one.start >= begin), None) if name else None
+    return value if named is None else f"[{named.kind}]"
+
+
+def redact_json(text: str) -> str:
+    """A text without its secrets that is JSON again if it was."""
+    if text[:1] not in ("{", "["):
+        return redact(text)
+    try:
+        value = cast(Json, json.loads(text))
+    except (ValueError, RecursionError):
+        return redact(text)
+    hidden = redact_values(value)
+    return text if hidden == value else json.dumps(hidden, ensure_ascii=False)
 
 
 def _candidates(text: str) -> Iterator[Secret]:

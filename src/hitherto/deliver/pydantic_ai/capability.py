@@ -32,6 +32,7 @@ from hitherto.deliver.pydantic_ai.messages import (
 from hitherto.engine import Hitherto
 from hitherto.errors import HithertoError, StoreError
 from hitherto.recipes.recipe import Recipe
+from hitherto.safety.markup import safe
 from hitherto.types import Context, Turn
 
 LOG = logging.getLogger("hitherto.pydantic_ai")
@@ -211,7 +212,7 @@ class Memory(AbstractCapability[AgentDepsT]):
                 query: What to look for, in plain words.
             """
             found = await self.engine.search(user=self._user(ctx), query=query, persona=_value(self.persona, ctx))
-            return [f"{hit.at.date().isoformat()}: {hit.text}" for hit in found]
+            return [f"{hit.at.date().isoformat()}: {safe(hit.text)}" for hit in found]
 
         async def close_thread(ctx: RunContext[AgentDepsT], thread: str) -> str:
             """Closes an open thread that has been dealt with, so that it is not brought up again.
