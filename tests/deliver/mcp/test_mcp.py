@@ -239,9 +239,9 @@ async def test_lines_that_are_no_requests_stop_nobody_on_stdio(data: str) -> Non
     server = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, env=environment, limit=1 << 24)
     assert server.stdin is not None
     assert server.stdout is not None
-    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    begin: Any = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin}
-    last = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": {"name": "open_loops", "arguments": {}}}
+    last: Any = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": {"name": "open_loops", "arguments": {}}}
     ready = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
     server.stdin.write(b"\n".join([json.dumps(asked).encode(), ready, *HOSTILE, json.dumps(last).encode(), b""]))
     answer: dict[str, Any] = {}
