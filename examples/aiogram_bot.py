@@ -1,6 +1,6 @@
 """A bot on aiogram that remembers: every message is in the memory before its handler runs, and so is every answer.
 
-    pip install "hitherto[aiogram]" && TELEGRAM_TOKEN=123:abc python examples/aiogram_bot.py
+    pip install ".[aiogram]" && TELEGRAM_TOKEN=123:abc python examples/aiogram_bot.py
 
 A stand-in tells what a model would know: say "May I bring a cake to Acme on Monday?", start the bot anew and say "yes".
 Somebody who has blocked the bot stops nobody else. `TELEGRAM_API` points to another Bot API server.

@@ -1,6 +1,6 @@
 """A crew of CrewAI's whose memory is a user's own.
 
-    pip install "hitherto[crewai]" && python examples/crewai_crew.py "May I bring a cake to Acme on Monday?"
+    pip install ".[crewai]" && python examples/crewai_crew.py "May I bring a cake to Acme on Monday?"
 
 Run it again with "yes": it is understood. Without a key of OpenAI's, a stand-in tells what a model would know. CrewAI works
 without `await`, so the memory does too.

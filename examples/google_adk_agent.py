@@ -1,6 +1,6 @@
 """An agent of Google's ADK whose sessions are kept in its users' own memory.
 
-    pip install "hitherto[google-adk]" && python examples/google_adk_agent.py "May I bring a cake to Acme on Monday?"
+    pip install ".[google-adk]" && python examples/google_adk_agent.py "May I bring a cake to Acme on Monday?"
 
 Run it again with "yes": it is understood. Without a key of Google's, a stand-in tells what a model would know.
 """

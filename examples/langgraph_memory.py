@@ -1,6 +1,6 @@
 """Memory for a LangGraph graph: one node that recalls, one that remembers, around any model node.
 
-    pip install "hitherto[langgraph]" && python examples/langgraph_memory.py "May I bring a cake to Acme on Monday?"
+    pip install ".[langgraph]" && python examples/langgraph_memory.py "May I bring a cake to Acme on Monday?"
 
 Run it again with "yes": it is understood. A stand-in tells what a model would know; any model takes its place.
 

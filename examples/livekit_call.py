@@ -1,6 +1,6 @@
 """An agent of LiveKit's that knows its user before the first word.
 
-    pip install "hitherto[livekit]" && python examples/livekit_call.py "May I bring a cake to Acme on Monday?"
+    pip install ".[livekit]" && python examples/livekit_call.py "May I bring a cake to Acme on Monday?"
 
 Run it again with "yes": it is understood. Here the session is given text, and a stand-in tells what a model would know; in a
 call the session has a room, `stt`, `llm` and `tts`.

@@ -1,6 +1,6 @@
 """A chat with LlamaIndex's `Memory`, which forgets with its process, and a block in it that does not.
 
-    pip install "hitherto[llama-index]" && python examples/llama_index_chat.py "May I bring a cake to Acme on Monday?"
+    pip install ".[llama-index]" && python examples/llama_index_chat.py "May I bring a cake to Acme on Monday?"
 
 Run it again with "yes": it is understood. A stand-in tells what a model would know; any LLM of LlamaIndex takes its place.
 """

@@ -1,6 +1,6 @@
 """A session for the OpenAI Agents SDK that is kept in a user's memory: `Runner.run(agent, text, session=…)`.
 
-    pip install "hitherto[openai-agents]" && python examples/openai_agents_session.py "May I bring a cake to Acme on Monday?"
+    pip install ".[openai-agents]" && python examples/openai_agents_session.py "May I bring a cake to Acme on Monday?"
 
 Run it again with "yes": it is understood. Without a key of OpenAI's, a stand-in tells what a model would know.
 """

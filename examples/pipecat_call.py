@@ -1,6 +1,6 @@
 """A pipeline of Pipecat's with a memory before the model.
 
-    pip install "hitherto[pipecat]" && python examples/pipecat_call.py "May I bring a cake to Acme on Monday?"
+    pip install ".[pipecat]" && python examples/pipecat_call.py "May I bring a cake to Acme on Monday?"
 
 Run it again with "yes": it is understood. Words stand for the ear and the voice, and a stand-in for the model: it tells what
 one would know. In a call, `stt` and the aggregator stand before the memory, `llm` and `tts` behind it.

@@ -1,6 +1,6 @@
 """A companion on PydanticAI that does not forget: one line gives the agent its memory.
 
-    pip install "hitherto[pydantic-ai]" && python examples/pydantic_ai_companion.py "May I bring a cake to Acme on Monday?"
+    pip install ".[pydantic-ai]" && python examples/pydantic_ai_companion.py "May I bring a cake to Acme on Monday?"
 
 Run it again with "yes": it is understood. A stand-in tells what a model would know; with `MODEL=openai:gpt-4o
 OPENAI_API_KEY=…` before it (and `pip install "pydantic-ai-slim[openai]"`) that model answers.

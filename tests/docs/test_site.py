@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import expect
@@ -24,6 +28,59 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(build, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
+
+
+class Page(HTMLParser):
+    """The links and the anchors of one page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.anchors: set[str] = set()
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del tag
+        for name, value in attrs:
+            if name in ("href", "src") and value:
+                self.links.add(value)
+            elif name == "id" and value:
+                self.anchors.add(value)
+
+
+def test_every_link_leads_somewhere(site: Path) -> None:
+    pages = {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
+    dead: list[str] = []
+    for path, page in pages.items():
+        for link in page.links:
+            address, _, anchor = link.partition("#")
+            if "://" in link or link.startswith(("data:", "javascript:")):
+                continue
+            target = (path.parent / unquote(address)).resolve() if address else path
+            known = anchor == "" or target not in pages or unquote(anchor) in pages[target].anchors
+            if not target.is_file() or not (known or anchor.startswith("__")):
+                dead.append(f"{path.relative_to(site)}: {link}")
+    assert dead == []
+
+
+def luminance(color: str) -> float:
+    def linear(part: str) -> float:
+        value = int(part) / 255
+        return value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(part) for part in re.findall(r"\d+", color)[:3])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_links_can_be_read_in_both_schemes(site: Path, scheme: Literal["light", "dark"]) -> None:
+    with launched() as browser:
+        page = browser.new_page(color_scheme=scheme)
+        page.goto((site / "index.html").as_uri())
+        link = page.locator("article table a").first.evaluate("x => getComputedStyle(x).color")
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    light, dark = sorted((luminance(link), luminance(ground)), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5, f"{link} on {ground}"
 
 
 def test_the_site_is_searched_without_a_server_and_asks_nobody(site: Path) -> None:

@@ -57,4 +57,4 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("hitherto"):
             raise
-        raise MissingExtra(f"{name} needs {error.name}; install hitherto[{extra}]") from error
+        raise MissingExtra(f"{name} needs {error.name}: pip install 'hitherto[{extra}]'") from error

@@ -113,7 +113,7 @@ def test_search_finds_and_explains(reader: CommandLine) -> None:
 
 
 def test_search_by_kind(reader: CommandLine) -> None:
-    hits = reader.json("search", "billing", *ANA, "--kind", "memory", "--limit", "3")
+    hits = reader.json("search", "Lisbon", *ANA, "--kind", "memory", "--limit", "3")
     assert {hit["kind"] for hit in hits} == {"memory"}
     assert len(hits) <= 3
     assert "nothing was found" in reader.done("search", "billing", "--user", "nobody").out
@@ -153,3 +153,11 @@ def test_backtest_tries_a_recipe_on_every_message(reader: CommandLine) -> None:
     assert "mon-07" in said
     assert all(trial["context"]["recipe"] == "companion-text" for trial in trials)
     assert "why?" in reader.done("backtest", *ANA, "--persona", "nikita", "--recipe", "companion-text").out
+
+
+def test_a_misspelt_user_is_pointed_out(reader: CommandLine) -> None:
+    outcome = reader("search", "bread", "--user", "anna")
+    assert outcome.code == 0
+    assert outcome.err == "hitherto: nobody called 'anna' has said anything (did you mean 'ana'?)\n"
+    assert reader("search", "bread", "--user", "somebody-new").err == ""
+    assert reader("search", "bread", "--user", "ana").err == ""

@@ -148,3 +148,17 @@ def test_a_missing_file_is_wrong_usage(fresh: CommandLine) -> None:
     outcome = fresh("import", "nowhere.jsonl")
     assert (outcome.code, one_line(outcome.err)) == (2, True)
     assert "nowhere.jsonl" in outcome.err
+
+
+def test_an_import_asks_who_answered(fresh: CommandLine, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.txt"
+    chat.write_text(
+        "12/03/2026, 18:10 - Ana: I got the job!\n12/03/2026, 18:11 - Nikita: When do you start?\n", "utf-8"
+    )
+    given = ("import", str(chat), "--format", "whatsapp", "--user", "ana")
+    refused = fresh(*given, "--persona", "nikita")
+    assert refused.code == 2
+    assert "nobody in it answers as 'nikita'; name who does, --assistant Ana or Nikita" in refused.err
+    assert not fresh.data.exists(), "nothing was recorded"
+    fresh.done(*given, "--persona", "nikita", "--assistant", "Nikita")
+    assert [turn["role"] for turn in fresh.json("turns", "--user", "ana")] == ["user", "assistant"]

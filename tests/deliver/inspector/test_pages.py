@@ -418,6 +418,17 @@ def test_today_shows_what_was_learnt_and_left_out(person: Person) -> None:
     expect(page.get_by_role("heading", name="Left out")).to_be_visible()
 
 
+def test_days_before_today_can_be_looked_at(person: Person) -> None:
+    page = person.go("/inspect/memory?user=ana&tab=today&day=2026-03-05")
+    expect(page.locator("main .hint")).to_contain_text("Thu 05 Mar 2026 in Europe/Berlin")
+    expect(page.locator(".fact").filter(has_text="ate lemon cake in the sun")).to_have_count(0)
+    while page.get_by_role("link", name="Later").count():
+        page.get_by_role("link", name="Later").click()
+        if page.locator(".fact").filter(has_text="ate lemon cake in the sun").count():
+            return
+    raise AssertionError("no day shows what was learnt on it")
+
+
 def test_a_memory_says_why_it_is_believed(person: Person) -> None:
     page = person.go("/inspect/memory?user=ben")
     fact = page.locator(".fact").filter(has=page.locator(".because")).first

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from hitherto.deliver.cli.call import Call, Known, Lane, Limit, Persona, Recipe, User, field_texts
-from hitherto.errors import InvalidInput, MissingExtra
+from hitherto.errors import InvalidInput, MissingExtra, near
 from hitherto.types import HitKind
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def context(
     """Show what the model should see for a message, and why."""
     _check(html, redact)
     with call.memory() as memory:
+        _warn_of_nobody(memory, user)
         built = memory.context(
             user=user,
             message=message,
@@ -74,6 +75,12 @@ def context(
     call.answer(built, lambda: show.context(built))
 
 
+def _warn_of_nobody(memory: "Hitherto", user: str) -> None:
+    """Nothing is said against a user who is new, but a misspelt one is one as well."""
+    if not memory.turns(user=user, limit=1) and (meant := near(user, memory.users())):
+        typer.echo(f"hitherto: nobody called {user!r} has said anything{meant}", err=True)
+
+
 def search(
     call: Call,
     *,
@@ -93,6 +100,7 @@ def search(
     from hitherto.deliver.cli import tables
 
     with call.memory() as memory:
+        _warn_of_nobody(memory, user)
         hits = memory.search(
             user=user,
             query=query,
@@ -187,7 +195,7 @@ def _written(call: Call, context: "Context", file: Path, *, redact: bool) -> Non
     try:
         from hitherto.deliver.inspector.views import standalone
     except ImportError as error:
-        raise MissingExtra(f"a page needs {error.name}; install hitherto[serve]") from error
+        raise MissingExtra(f"a page needs {error.name}: pip install 'hitherto[serve]'") from error
     file.write_text(standalone(context, redact=redact), "utf-8")
     call.answer({"file": file, "snapshot": context.snapshot, "redacted": redact}, lambda: f"{file} holds the context")
 

@@ -88,10 +88,15 @@ def import_file(
         return importing.Source(path=file, user=user, persona=persona, assistant=assistant, zone=zone)
 
     checked, read = source(), source()
-    turns, facts, users = _checked(call, checked, format_name)
+    turns, facts, users, speakers = _checked(call, checked, format_name)
     left = ", ".join(f"{why} ({number})" for why, number in sorted(checked.skipped.items()))
     if not users:
         raise InvalidInput(f"{file.name} holds nothing that the format {format_name!r} reads; left out: {left}")
+    if persona is not None and assistant is None and len(speakers) > 1:
+        raise InvalidInput(
+            f"{file.name}: nobody in it answers as {persona!r}; name who does, --assistant {' or '.join(sorted(speakers))},"
+            " or leave --persona out"
+        )
     if not dry_run:
         with call.memory(create=True) as memory, call.progress("importing") as advance:
             found = importing.read(read, format=format_name)
@@ -112,19 +117,23 @@ def import_file(
     )
 
 
-def _checked(call: Call, source: "importing.Source", format_name: Format) -> tuple[int, int, set[str]]:
-    """How many turns and facts the file holds, and whose; an error for the first that cannot be stored."""
+def _checked(call: Call, source: "importing.Source", format_name: Format) -> tuple[int, int, set[str], set[str]]:
+    """How many turns and facts the file holds, whose, and who speaks in it if nobody answers; an error for the first that
+    cannot be stored."""
     from hitherto.clock import system_clock
     from hitherto.deliver import importing
     from hitherto.ingest import validation as validate
 
     turns, facts, users, now = 0, 0, set[str](), call.at or system_clock()
+    speakers, answers = set[str](), False
     with call.progress("checking") as advance:
         for number, one in enumerate(importing.read(source, format=format_name), 1):
             try:
                 if isinstance(one, Turn):
                     users.add(validate.turn(one, now=now).user)
                     turns += 1
+                    answers = answers or one.role == "assistant"
+                    speakers |= {one.speaker} if one.speaker else set()
                 else:
                     users.add(validate.name(one.user, what="user"))
                     validate.text(one.text, what="text", empty=False)
@@ -132,7 +141,7 @@ def _checked(call: Call, source: "importing.Source", format_name: Format) -> tup
             except InvalidInput as error:
                 raise InvalidInput(f"{source.path.name}, entry {number}: {error}") from error
             advance(source.passed, source.size)
-    return turns, facts, users
+    return turns, facts, users, set() if answers else speakers
 
 
 def _remember(memory: "Hitherto", fact: "importing.KnownFact") -> None:

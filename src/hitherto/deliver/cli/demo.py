@@ -94,7 +94,7 @@ def _opened(folder: Path, *, recipe: str | None, port: int) -> None:
     try:
         from hitherto.deliver.http import server
     except ImportError as error:
-        raise MissingExtra(f"serving needs {error.name}; install hitherto[serve]") from error
+        raise MissingExtra(f"serving needs {error.name}: pip install 'hitherto[serve]'") from error
     from hitherto.settings import Settings
 
     given = {"data": str(folder), "port": port, "log_level": "warning"}

@@ -75,7 +75,8 @@ def _absent(recipe: "Recipe") -> list[str]:
                 Sources().find(own.source)
             except InvalidInput as error:
                 found.append(
-                    f"section {name!r}: {error} Pass it as sections={{{own.source!r}: …}}, or install its package."
+                    f"In Python, pass sections={{{own.source!r}: …}}. The command line and the service cannot fill section"
+                    f" {name!r}: {error}"
                 )
     return found
 

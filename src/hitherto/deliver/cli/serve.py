@@ -33,7 +33,7 @@ def serve(
     try:
         from hitherto.deliver.http import server
     except ImportError as error:
-        raise MissingExtra(f"serving needs {error.name}; install hitherto[serve]") from error
+        raise MissingExtra(f"serving needs {error.name}: pip install 'hitherto[serve]'") from error
     from hitherto.settings import Settings
 
     if call.at is not None:
@@ -66,7 +66,7 @@ def mcp(
     try:
         from hitherto.deliver.mcp import Owner, fixed, server
     except ModuleNotFoundError as error:
-        raise MissingExtra(f"an MCP server needs {error.name}; install hitherto[mcp]") from error
+        raise MissingExtra(f"an MCP server needs {error.name}: pip install 'hitherto[mcp]'") from error
     import asyncio
 
     from hitherto import Hitherto

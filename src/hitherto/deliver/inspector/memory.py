@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time
 from itertools import combinations, pairwise
 from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
@@ -74,6 +74,7 @@ async def memory(
     status: str = "ACTIVE",
     persona: str = "",
     entity: str = "",
+    day: date | None = None,
     cursor: str | None = None,
 ) -> Response:
     subject = await looking(request, user)
@@ -82,7 +83,7 @@ async def memory(
         case "facts":
             shown = await _facts(request, subject, status=status, persona=persona, entity=entity, cursor=cursor)
         case "today":
-            shown = await _today(request, subject)
+            shown = await _today(request, subject, day)
         case "episodes":
             listed = await subject.memory.episodes(user=subject.user, limit=LISTED, after=pages.place(cursor))
             shown = {"episodes": listed, "more": next_cursor(listed, limit=LISTED)}
@@ -180,27 +181,34 @@ async def _facts(
     }
 
 
-async def _today(request: Request, subject: Subject) -> dict[str, Any]:
-    """What was learnt since the user's midnight, what is waiting for review, and what was left out and why."""
+async def _today(request: Request, subject: Subject, day: date | None) -> dict[str, Any]:
+    """What was learnt on one day in the user's zone, what is waiting for review, and what was left out and why. Without a
+    `day`, the last one on which something was learnt."""
     memory, user, now = subject.memory, subject.user, _now(request)
-    midnight = now.astimezone(ZoneInfo((await memory.user(user)).zone)).replace(
-        hour=0, minute=0, second=0, microsecond=0
-    )
+    zone = ZoneInfo((await memory.user(user)).zone)
+    today = now.astimezone(zone).date()
 
-    def fresh(record: Record) -> bool:
-        return (record.recorded_at or record.at) >= midnight
+    def learnt_on(record: Record) -> date:
+        return min((record.recorded_at or record.at).astimezone(zone).date(), today)
 
-    learnt = [one for one in await memory.memories(user=user, status=None, limit=MANY) if fresh(one)]
-    axis = Timeline.over([midnight, now])
-    facts = [await _fact(subject, one, axis) for one in learnt[:LISTED]]
-    spent = await cost.spent(memory.user_store(user), since=cost.today(now))
+    memories = await memory.memories(user=user, status=None, limit=MANY)
+    loops = await memory.loops(user=user, status=None, limit=MANY)
+    days = {learnt_on(one) for one in (*memories, *loops)}
+    day = day or max(days, default=today)
+    axis = Timeline.over([datetime.combine(day, time(), zone), now])
+    facts = [await _fact(subject, one, axis) for one in memories if learnt_on(one) == day][:LISTED]
     dropped = Counter[str]()
-    for one in spent:
-        dropped.update(one.dropped)
+    for one in await cost.spent(memory.user_store(user), since=day):
+        if one.day == day:
+            dropped.update(one.dropped)
     return {
+        "day": day,
+        "is_today": day == today,
+        "earlier": max((one for one in days if one < day), default=None),
+        "later": min((one for one in days | {today} if one > day), default=None),
         "facts": [fact for fact in facts if fact.memory.status != "QUARANTINED"],
         "held_back": [fact for fact in facts if fact.memory.status == "QUARANTINED"],
-        "loops": [one for one in await memory.loops(user=user, status=None, limit=MANY) if fresh(one)][:LISTED],
+        "loops": [one for one in loops if learnt_on(one) == day][:LISTED],
         "dropped": dropped.most_common(),
         "now": now,
     }
