@@ -183,15 +183,18 @@ async def test_livekit(endpoint: Endpoint) -> None:
     for words, answer in zip(SAID, ANSWERS, strict=True):
         chat.add_message(role="user", content=words)
         while True:
-            said = await model.chat(chat_ctx=chat, tools=[weather]).collect()
-            if said.text:
-                chat.add_message(role="assistant", content=said.text)
-            if not said.tool_calls:
-                break
+            async with model.chat(chat_ctx=chat, tools=[weather]) as stream:
+                said = [chunk.delta async for chunk in stream if chunk.delta]
+            text = "".join(delta.content or "" for delta in said)
+            if text:
+                chat.add_message(role="assistant", content=text)
             calls = [
                 llm.FunctionCall(call_id=call.call_id, name=call.name, arguments=call.arguments)
-                for call in said.tool_calls
+                for delta in said
+                for call in delta.tool_calls
             ]
+            if not calls:
+                break
             chat.insert(calls)
             chat.insert(
                 [
@@ -199,7 +202,7 @@ async def test_livekit(endpoint: Endpoint) -> None:
                     for call in calls
                 ]
             )
-        assert said.text == answer
+        assert text == answer
     await endpoint.settled(11)
     await check(endpoint)
 

@@ -11,7 +11,6 @@ import pytest
 from hitherto import Hitherto, Turn
 from hitherto.assemble import diff
 from hitherto.recall import cache
-from hitherto.store.postgres import rows
 from hitherto.store.postgres import store as postgres_store
 from hitherto.store.sqlite import catalog as sqlite_catalog
 from hitherto.store.sqlite import store as sqlite_store
@@ -44,7 +43,6 @@ async def test_the_process_holds_no_more_after_many_users(store_url: str, monkey
     for module, bound in ((sqlite_store, "OPEN_FILES"), (postgres_store, "QUEUES"), (diff, "CONVERSATIONS")):
         monkeypatch.setattr(module, bound, HELD)
     monkeypatch.setattr(sqlite_catalog, "NAMES", HELD)
-    monkeypatch.setattr(rows, "known_turn", rows.turn)
     async with Hitherto(store_url) as memory:
         memory._recaller._cache._largest = HELD * cache._EMPTY  # pyright: ignore[reportPrivateUsage]
         await _visits(memory, 0)

@@ -79,7 +79,7 @@ def _ask(sql: str, values: Values, each: Callable[[tuple[Any, ...]], Any]) -> Qu
 
 
 def _ask_turns(sql: str, values: Values) -> Question:
-    return Question((Statement(sql, values, "turn"),), lambda fetched: tuple(map(rows.known_turn, fetched[0])))
+    return Question((Statement(sql, values, "turn"),), lambda fetched: tuple(map(rows.turn, fetched[0])))
 
 
 def _ask_records(sql: str, values: Values) -> Question:
@@ -104,9 +104,7 @@ def _window(query: base.Window, person: Person) -> Question:
     )
     values: Values = {"user": person.id, "limit": query.limit, "before": query.before, "known": query.known}
     values |= _names(query.persona, query.lane)
-    return Question(
-        (Statement(sql, values, "turn"),), lambda fetched: tuple(map(rows.known_turn, reversed(fetched[0])))
-    )
+    return Question((Statement(sql, values, "turn"),), lambda fetched: tuple(map(rows.turn, reversed(fetched[0]))))
 
 
 def _names(persona: Scope, lane: Scope) -> Values:

@@ -4,7 +4,6 @@ import re
 import zlib
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 from uuid import UUID
@@ -14,27 +13,16 @@ from hitherto.store import rows
 from hitherto.store.catalog import Document
 from hitherto.store.codec import encode_json, encode_parts
 from hitherto.store.protocol import Cursor, LogEntry, Note, Row, RowDraft, StoredSnapshot, TurnDraft
-from hitherto.store.rows import NAMES, OFTEN, Columns, stamp
+from hitherto.store.rows import NAMES, Columns, stamp
 from hitherto.types import StoredTurn
 
 Values = dict[str, Any]
 Fetched = Sequence[Columns]
 
-_KEPT = 2_048
-"""Turns cached as values, keyed by everything their row says; a service reads this many within minutes."""
-
 
 def turn(row: Columns) -> StoredTurn:
     """The columns of `statements.TURN_COLUMNS`."""
     return rows.turn(row, unescape(row[5]))
-
-
-_turn = lru_cache(maxsize=_KEPT)(turn)
-
-
-def known_turn(row: Columns) -> StoredTurn:
-    """The same as `turn`, for rows that are likely to be read again."""
-    return _turn(row) if len(row[5]) <= OFTEN else turn(row)
 
 
 def record(row: Columns) -> Row:
