@@ -406,8 +406,8 @@ async def test_loops_open_surface_and_close(memory: Hitherto, clock: FakeClock, 
     walk = loops["I need to go for a walk tomorrow morning"]
     assert walk.due == START.replace(hour=8) + timedelta(days=1)
     assert {thought.text for thought in await memory.thoughts(user="ana", persona="coach")} >= {
-        "They were going to go for a walk on 2026-03-03. I want to hear how it went.",
-        "I said I would ask them about the exam on Friday.",
+        "The user was going to go for a walk on 2026-03-03. I want to hear how it went.",
+        "I said I would ask the user about the exam on Friday.",
     }
     clock.tick(days=1)
     await talk.user_says("Went for the walk by the lake, it was lovely.")

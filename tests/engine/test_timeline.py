@@ -60,7 +60,7 @@ async def test_the_timeline_from_the_first_message_to_the_spine(memory: Hitherto
     assert summary.detail["people"] == ["Maria"]
     assert "dentist" in str(summary.detail["commitments"])
     [thought] = await memory.thoughts(user="ana", persona="coach")
-    assert thought.text == "They were going to book the dentist on 2026-03-03. I want to hear how it went."
+    assert thought.text == "The user was going to book the dentist on 2026-03-03. I want to hear how it went."
 
     # t=36 minutes: a new session, the same state; the context knows both summaries.
     context = await memory.context(user="ana", persona="coach", message="back again", recipe="personas")

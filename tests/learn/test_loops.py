@@ -10,6 +10,7 @@ import pytest
 
 from hitherto.learn.loops import GRACE, Heard, let_go, settle
 from hitherto.learn.notes import LoopNote, LoopOp, overdue
+from hitherto.learn.thoughts import derived
 from hitherto.types import Loop, Quote, StoredTurn
 from tests.learn.said import NOW, turn
 
@@ -91,6 +92,31 @@ def test_without_a_model_a_plan_is_over_with_its_day_and_a_promise_is_remembered
     assert ended.status == "expired"
     assert let_go(promise, plan.due + timedelta(days=7), read=False) is None
     assert let_go(promise, plan.due + timedelta(days=15), read=False) is not None
+
+
+def test_without_a_model_what_was_to_be_done_tonight_is_let_go_sooner() -> None:
+    later = opened(kind="commitment")
+    assert later.due is not None
+    tonight = replace(later, at=later.due - timedelta(hours=6))
+    ahead = replace(later, at=later.due - timedelta(days=6))
+    three_days_after = later.due + timedelta(days=3)
+    assert let_go(tonight, three_days_after, read=False) is not None
+    assert let_go(tonight, three_days_after) is None
+    assert let_go(ahead, three_days_after, read=False) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "thought"),
+    [
+        ("I'll send you your map on Sunday", "I said I would send Ana their map on Sunday."),
+        ("I'll send you the map if you want", None),
+        ("I promise to listen, you know", None),
+    ],
+)
+def test_a_thought_is_a_plain_sentence_or_none(said: str, thought: str | None) -> None:
+    one = opened(kind="promise", owner="persona", quotes=(Quote(turn="t1", words=said),))
+    made = derived(one, now=NOW, zone="UTC", user="Ana")
+    assert (made.text if made else None) == thought
 
 
 def test_secrets_and_orders_open_nothing() -> None:

@@ -156,7 +156,9 @@ def _thoughts(job: Job[Services], sitting: Sitting, notes: SittingNotes, ground:
             if loop is not None and loop.id not in found and ground.refused(one.text) is None:
                 found[loop.id] = thought(loop, one.text, now=job.now)
         return list(found.values())
-    return [made for loop in loops.values() if (made := derived(loop, now=job.now, zone=job.view.zone)) is not None]
+    user, zone = sitting.scene.user, job.view.zone
+    made = (derived(loop, now=job.now, zone=zone, user=user) for loop in loops.values())
+    return [one for one in made if one is not None]
 
 
 def _spoken_of(text: str, loops: Iterable[Loop]) -> Loop | None:

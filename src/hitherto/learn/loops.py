@@ -62,6 +62,8 @@ UNREAD_PATIENCE: Final[Mapping[LoopKind, timedelta]] = {
     "topic": timedelta(days=14),
 }
 """The same without a model, where most of what people say of a thing once it is over goes unread."""
+AT_LEAST: Final = timedelta(days=2)
+"""What was to be done tonight is let go after so long, what was meant for later as much later, up to its grace."""
 _ENDS: Final[Mapping[str, LoopStatus]] = {"done": "done", "missed": "not_done", "dropped": "dropped"}
 _ALIKE: Final = 0.6
 _ALIKE_SAME_DAY: Final = 0.4
@@ -74,7 +76,9 @@ def let_go(loop: Loop, now: datetime, *, read: bool = True) -> Loop | None:
     grace, patience = (GRACE, PATIENCE) if read else (UNREAD_GRACE, UNREAD_PATIENCE)
     if loop.due is not None:
         waited = now - max(loop.at, loop.due)
-        if waited <= grace[loop.kind]:
+        ahead = max(loop.due - loop.at, timedelta())
+        most = grace[loop.kind] if read or loop.kind != "commitment" else min(grace[loop.kind], AT_LEAST + ahead)
+        if waited <= most:
             return None
         unsaid = loop.kind in ("habit", "friction") or (loop.kind == "topic" and not read)
         ends: LoopStatus = "expired" if unsaid else "not_done"

@@ -19,7 +19,7 @@ _PLANNED: Final = re.compile(
 )
 _UNPLAIN: Final = re.compile(
     r"\b(?:if|when|what|how|that|whether|as|because|until|so|and|but|or) you\b|\byou['’]|\byourself\b|\bmyself\b"
-    r"|\byou (?:are|were|have|can|will|want|need|do|did|could|should|would|might)\b|\b(?:me|I|we|us|our)\b"
+    r"|\byou (?:are|were|have|know|see|can|will|want|need|do|did|could|should|would|might)\b|\b(?:me|I|we|us|our)\b"
 )
 """Words that keep a clause from becoming another person's by changing one word."""
 _YOURS: Final = re.compile(r"\byou(?P<r>r?)\b", re.IGNORECASE)
@@ -48,9 +48,9 @@ def thought(loop: Loop, text: str, *, now: datetime) -> Thought:
     )
 
 
-def derived(loop: Loop, *, now: datetime, zone: str) -> Thought | None:
-    """What the persona thinks about a promise or a plan, close to the words that were said; None if they do not make a
-    plain sentence."""
+def derived(loop: Loop, *, now: datetime, zone: str, user: str) -> Thought | None:
+    """What the persona thinks about a promise or a plan, close to the words that were said and with the user's name; None if
+    they do not make a plain sentence."""
     if loop.kind not in ("promise", "commitment"):
         return None
     pattern = _PROMISED if loop.owner == "persona" else _PLANNED
@@ -63,8 +63,11 @@ def derived(loop: Loop, *, now: datetime, zone: str) -> Thought | None:
             continue
         if loop.owner == "user":
             told = _MINE.sub("their", what)
-            return thought(loop, f"They were going to {told}. I want to hear how it went.", now=now)
-        told = _YOURS.sub(lambda found: "their" if found["r"] else "them", what)
+            return thought(
+                loop, f"{user[:1].upper()}{user[1:]} was going to {told}. I want to hear how it went.", now=now
+            )
+        first = _YOURS.sub(lambda found: f"{user}'s" if found["r"] else user, what, count=1)
+        told = _YOURS.sub(lambda found: "their" if found["r"] else "them", first)
         return thought(loop, f"I said I would {told}.", now=now)
     return None
 

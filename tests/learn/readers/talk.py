@@ -81,8 +81,8 @@ def read(
     return asyncio.run(RuleReader().read(passage))
 
 
-def close(*said: str, at: datetime = THURSDAY) -> SittingNotes:
-    return asyncio.run(RuleReader().close(Sitting(scene=scene(at), lines=lines(*said, at=at))))
+def close(*said: str, at: datetime = THURSDAY, people: Sequence[Entity] = ()) -> SittingNotes:
+    return asyncio.run(RuleReader().close(Sitting(scene=scene(at, people=people), lines=lines(*said, at=at))))
 
 
 def loop(text: str, **fields: object) -> Loop:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.learn.readers.talk import close
+from hitherto.types import Entity
+from tests.learn.readers.talk import THURSDAY, close
 
 
 def told(*said: str) -> str:
@@ -42,6 +43,18 @@ def test_what_somebody_says_of_themselves_is_told_with_their_name(said: str, ret
 )
 def test_what_would_need_other_words_is_quoted(said: str) -> None:
     assert f"“{said}”" in told(said)
+
+
+def test_what_an_answer_denies_is_not_told_with_it() -> None:
+    asked = "N: I take it Otto is coming along, so you need five seats?"
+    assert "Otto is coming" not in told(asked, "no, four of us. otto's saving his leave for the harvest in august")
+    assert "Otto is coming" in told(asked, "yes, and my sister maria drives us to the harvest in august")
+
+
+def test_somebody_known_by_two_spellings_is_told_under_one() -> None:
+    leela = Entity(id="e1", key="person:leela", label="Leela", aliases=("Lila",), type="person", at=THURSDAY)
+    notes = close("Lila gave me the keys to the shop btw", people=[leela])
+    assert [note.text for note in notes.summary] == ["Leela gave Ana the keys to the shop."]
 
 
 def test_a_request_is_not_told_as_what_somebody_does() -> None:

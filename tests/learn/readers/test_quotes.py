@@ -123,6 +123,12 @@ def test_what_is_said_to_take_some_time_is_over_then() -> None:
     assert past.valid_to is None or (past.valid_to - THURSDAY).days != 14
 
 
+def test_what_happened_in_danger_is_told_with_what_it_was_said_to() -> None:
+    [note] = notes("N: Enjoy the dinner. No walnuts for you, please.", "ha. one epipen evening was enough for us")
+    assert note.standing
+    assert note.text == "Ana (5 March), told “No walnuts for you, please.”: “one epipen evening was enough for us”"
+
+
 def test_to_be_called_on_a_day_is_no_standing_request() -> None:
     assert notes("call me Kit, never Christopher")[0].standing
     assert not any(note.standing for note in notes("call me tomorrow at nine about the boiler"))

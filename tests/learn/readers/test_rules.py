@@ -116,6 +116,24 @@ def test_loops_have_the_right_owner_and_day(said: str, kind: str, owner: str, da
     assert opened.due.date() == day
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "i'm not gonna ring the plumber on monday",
+        "he's gonna ring the plumber on his own",
+        "great, so tomorrow i'll just swim the channel before lunch",
+        "N: I'll have Friday in mind.",
+    ],
+)
+def test_what_nobody_means_to_do_opens_nothing(said: str) -> None:
+    assert not read(said).loops
+
+
+def test_it_is_told_with_what_it_is() -> None:
+    said = "I ordered a new stove for the kitchen. It comes on Thursday the second of April."
+    assert [one.text for one in read(said).loops] == [said]
+
+
 def test_thursday_evening_is_the_evening() -> None:
     wednesday = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
     [opened] = read("ill ring the landlady thursday evening", at=wednesday).loops

@@ -32,9 +32,13 @@ IDLE: Final = 0.8
 """What is surely small talk, and not as surely worth a note, tells no session of which something else can be told."""
 DAY: Final = 8
 MOMENTS: Final = 4
-WITH_QUESTION: Final = 140
+WITH_QUESTION: Final = 180
 """Up to so many characters, an answer is told with its question."""
 _LEAD: Final = TABLE.cue("lead")
+_ASIDE: Final = re.compile(r"(?:,? |^)\b(?:btw|tbh|ngl|lol|haha)\b", re.IGNORECASE)
+_NO: Final = re.compile(r"^\W*(?:no|nope|nah|nein|non|não)\b", re.IGNORECASE)
+ENOUGH: Final = 4
+"""With so many telling words, an answer that denies its question is told without what was wrongly taken for granted."""
 _I: Final = re.compile(
     r"\b(?P<and>and )?(?:(?P<be>i am|i['’]m|im)|(?P<have>i['’]ve|ive)|(?P<will>i['’]ll)|(?P<would>i['’]d)"
     r"|i(?P<adverbs>(?: (?:just|also|still|never|always|only|even|almost|\w+ly))*) (?P<verb>[a-z]+(?:['’]t)?))\b",
@@ -79,7 +83,7 @@ def closed(sitting: Sitting, found: Sequence[Clause], opened: Sequence[LoopNote]
     rest = [one for one in best if one not in first]
     scene = sitting.scene
     summary = tuple(_told(one.clause, scene) for one in first)
-    moments = [one for one in best if one.clause.judged.most("event", "settled", "change", "missed", "dropped") >= 0.5]
+    moments = [one for one in rest if one.clause.judged.most("event", "settled", "change", "missed", "dropped") >= 0.5]
     return SittingNotes(
         summary=summary,
         mattered=tuple(_told(one.clause, scene) for one in rest),
@@ -191,14 +195,25 @@ def _told(clause: Clause, scene: Scene) -> SentenceNote:
     who = who[:1].upper() + who[1:]
     retold = "" if clause.standing or clause.judged.is_("request") else _retold(clause.words, who)
     if retold:
+        retold = _under_labels(retold, scene)
         return SentenceNote(text=f"{retold}{_dated(clause, scene, stop=retold[-1:])}", quotes=tuple(quotes))
     words = clause.words.rstrip(" .")
     said = f"{who} said “{words}”"
     short = len(clause.words) < 60 or len(clause.words) + len(clause.question) < WITH_QUESTION
-    if clause.question and clause.asker is not None and short:
+    denied = _NO.match(clause.words) is not None and len(content(clause.words)) >= ENOUGH
+    if clause.question and clause.asker is not None and short and not denied:
         quotes.insert(0, Quote(turn=clause.asker.turn.id, words=clause.question))
         said = f"Asked “{clause.question}”, {said}"
     return SentenceNote(text=f"{said}{_dated(clause, scene, stop=words[-1:])}", quotes=tuple(quotes))
+
+
+def _under_labels(text: str, scene: Scene) -> str:
+    """A text in which people who are known by several names or spellings stand under one."""
+    for entity in scene.people:
+        for alias in entity.aliases:
+            if alias[:1].isupper() and alias not in entity.label:
+                text = re.sub(rf"(?<![\w“]){re.escape(alias)}(?!\w)", entity.label, text)
+    return text
 
 
 def _dated(clause: Clause, scene: Scene, *, stop: str) -> str:
@@ -224,8 +239,12 @@ def _retold(words: str, name: str) -> str:
 
 
 def _of_somebody(sentence: str, name: str) -> str:
-    plain = _LEAD.sub("", sentence).strip(" ,;:-–")
-    if _NOT_RETOLD.search(plain) or not (_I.search(plain) or (_MY.search(plain) and _has_subject(plain))):
+    plain = _ASIDE.sub("", _LEAD.sub("", sentence)).strip(" ,;:-–")
+    if (
+        _NOT_RETOLD.search(plain)
+        or not content(plain)
+        or not (_I.search(plain) or (_MY.search(plain) and _has_subject(plain)))
+    ):
         return ""
     parts: list[str] = []
     place = 0

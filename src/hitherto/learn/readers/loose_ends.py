@@ -31,6 +31,7 @@ _SETTLED, _MISSED, _DROPPED, _MOVED, _PENDING, _YES, _OFFER, _PRONOUN = map(
     TABLE.cue, ("settled", "missed", "dropped", "moved", "pending", "yes", "offer", "pronoun")
 )
 _AGREE: Final = TABLE.cue("agreement")
+_SOMETHING: Final = TABLE.cue("something")
 _STARTING: Final = TABLE.cue("starting")
 _LEAD: Final = TABLE.cue("lead")
 _LIGHT, _DOING = TABLE.words("light"), TABLE.words("doing")
@@ -97,8 +98,9 @@ def loops(
 
 
 def _alone(note: LoopNote, clause: Clause, earlier: Sequence[Clause]) -> LoopNote:
-    """What is too short to stand alone, with what the same speaker said before it: "theo wants to get coffee … ill decide"."""
-    if len(content(note.text)) >= SHORTEST or len(note.quotes) > 1:
+    """What is too short to stand alone, or says "it", with what the same speaker said before: "theo wants to get coffee … ill
+    decide"."""
+    if (len(content(note.text)) >= SHORTEST and not _SOMETHING.match(note.text)) or len(note.quotes) > 1:
         return note
     before = _said_before(note, clause, earlier)
     if before is None:
@@ -232,7 +234,7 @@ def _due(words: str, at: datetime, scene: Scene) -> datetime | None:
 def _promised(words: str, clause: Clause, at: datetime | None) -> LoopKind | None:
     promised = _PROMISE.search(words) is not None
     sure = clause.judged.is_("promise")
-    if _IDLE.search(words) and not (at and sure):
+    if _IDLE.search(words) and (clause.persona or not (at and sure)):
         return None
     if clause.persona:
         if _OPTIONAL.search(words) or _settles(words, clause) is not None:

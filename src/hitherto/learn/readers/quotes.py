@@ -32,6 +32,7 @@ _LEVELS: Final = {"name": 3, "home": 2, "employer": 2, "birthday": 2, "diet": 2,
 _DANGER: Final = Cue(
     {code: dangers.pattern for code in CODES if (dangers := language(code).patterns.get("standing.danger"))}
 )
+_REACTION: Final = TABLE.cue("reaction")
 _PRONOUN, _SOMEBODY, _SOMETHING, _YES, _OFFER, _PLAN, _HABIT, _FUTURE = map(
     TABLE.cue, ("pronoun", "somebody", "something", "yes", "offer", "plan", "habit", "promise")
 )
@@ -70,6 +71,8 @@ WORTH: Final = 0.55
 """How sure it must be that words are worth a note, beside what is typed, asked for or a danger."""
 TELLING: Final = 2
 """With fewer words that tell of anything, and no day, nothing is told."""
+CLOSE: Final = timedelta(minutes=5)
+LONGEST_BEFORE: Final = 180
 HAPPENED: Final = 0.6
 BEHIND: Final = 30
 """How many characters behind a day a word may stand that says whether the day lies ahead: "Thursday we went"."""
@@ -130,10 +133,22 @@ def facts(found: Sequence[Clause], scene: Scene, mentions: Mentions, known: Sequ
         said.add((clause.line.turn.id, clause.words))
         earlier = found[place - 1] if place else None
         for part in [replace(clause, words=typed_words(clause.words, typed))] if typed else _parts(clause, scene):
-            note = _note(part, earlier, scene=scene, mentions=mentions, typed=typed)
+            whole = _replying(part, found[:place]) if _REACTION.search(part.words) else part
+            note = _note(whole, earlier, scene=scene, mentions=mentions, typed=typed)
             if note is not None:
                 notes.append(_ending(note, clause, known))
     return notes
+
+
+def _replying(clause: Clause, earlier: Sequence[Clause]) -> Clause:
+    """What happened to somebody in danger, with the words of the other side to which it was said: "no peanuts, please"."""
+    before = next((one for one in reversed(earlier) if one.line is not clause.line), None)
+    if clause.question or clause.persona or before is None or not before.persona:
+        return clause
+    *_, said = sentences(before.words) or [before.words]
+    if clause.line.turn.at - before.line.turn.at > CLOSE or len(said) > LONGEST_BEFORE:
+        return clause
+    return replace(clause, question=said, asker=before.line)
 
 
 def _size(words: str) -> int:
@@ -253,9 +268,7 @@ def _note(
 
 
 def _goes_on(clause: Clause, earlier: Clause) -> bool:
-    return earlier.line.speaker == clause.line.speaker and clause.line.turn.at - earlier.line.turn.at < timedelta(
-        minutes=5
-    )
+    return earlier.line.speaker == clause.line.speaker and clause.line.turn.at - earlier.line.turn.at < CLOSE
 
 
 def _attribute(typed: _Typed) -> str:
@@ -332,7 +345,7 @@ def quoted(clause: Clause, words: str, *, scene: Scene, of: Sequence[str] = (), 
     who = clause.line.speaker or (scene.persona if clause.persona else scene.user)
     said = f"{who[:1].upper()}{who[1:]} ({at.day} {at:%B})"
     if clause.question:
-        said += f", asked “{_short(clause.question)}”"
+        said += f", {'asked' if clause.question.rstrip().endswith(('?', '？')) else 'told'} “{_short(clause.question)}”"
     if of:
         said += f", of {of[0]}"
     meant = [day(time, at) for time in times]
