@@ -87,6 +87,19 @@ def test_news_that_is_told_again_is_news_for_longer() -> None:
 
 
 @pytest.mark.req("R3.4")
+@pytest.mark.req("R3.13")
+def test_a_sharper_sentence_takes_the_place_of_all_that_it_names() -> None:
+    one, two = known("Ana lives in York."), known("Ana's flat is by the river.", id="m2", importance=3)
+    pinned = known("Ana likes York.", id="m3", pinned=True)
+    confided = known("Ana hides in York.", id="m4", persona="nika")
+    note = noted("Ana lives in a flat by the river in York.", op="sharper", ref="m1", also=("m2", "m3", "m4", "m9"))
+    made = decide([note], [one, two, pinned, confided], persona="nika").memories
+    assert set(made) == {"m1", "m2"}, "what is pinned, told to one persona alone or unknown stays as it is"
+    assert (made["m2"].status, made["m2"].reason, made["m2"].valid_to) == ("ARCHIVED", "told in m1", None)
+    assert (made["m1"].text, made["m1"].importance) == (note.note.text, 3)
+    assert set(made["m1"].quotes) == {*one.quotes, *two.quotes, *note.note.quotes}
+
+
 def test_nearly_the_same_is_one_memory() -> None:
     [memory] = decide([noted("Ana lives in York")], [known()], persona="nika").memories.values()
     assert memory.id == "m1"

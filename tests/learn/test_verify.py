@@ -52,6 +52,18 @@ def test_a_quote_in_another_line_names_that_line(ground: Ground) -> None:
     assert quote.turn == "t0"
 
 
+def test_what_the_persona_alone_speaks_of_is_no_news_of_the_user(ground: Ground) -> None:
+    """Unless it is quoted, or the lines that answer it are."""
+    said = [*lines(), line("t5", "Oh, and Leonie plays in Utrecht on Sunday.", role="assistant", minutes=5)]
+    said += [line("t6", "lol nice", minutes=6), line("t7", "so tired", minutes=7)]
+    ground = Ground(lines=said, zone="Europe/Berlin", now=NOW, names=("Ana", "Nika"))
+    assert ground.refused("Ana knows Leonie.") is None, "somebody said the name"
+    assert ground.unstated_name("Ana knows Leonie.", [Quote(turn="t0", words="no thai pls")]) == "Leonie"
+    assert ground.unstated_name("Ana knows Leonie.", [Quote(turn="t7", words="so tired")]) is None
+    assert ground.unstated_name("Ana knows Leonie.", [Quote(turn="t5", words="Leonie plays")]) is None
+    assert ground.unstated_name("Mukesh is well.", [Quote(turn="t3", words="rent is 1,250")]) is None
+
+
 @pytest.mark.parametrize("words", ["one epipen morning", "evening one epipen", "", "…", "peanut", "two epipens"])
 def test_words_that_were_not_said_are_no_quote(ground: Ground, words: str) -> None:
     assert ground.quotes([Quote(turn="t0", words=words)]) == ()

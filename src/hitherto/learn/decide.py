@@ -147,13 +147,38 @@ def _outcome(one: Noted, held: Mapping[str, Memory], *, persona: str | None) -> 
         case "same":
             return (*fold, reinforced(alone, one))
         case "sharper":
-            return (*fold, _sharper(alone, one)) if note.text else (*fold, reinforced(alone, one))
+            return (*fold, *_in_one(alone, one, held)) if note.text else (*fold, reinforced(alone, one))
         case "new":
             return _begun(one, held, persona=persona)
         case "changed" if _repeated(alone, note.text):
             return (*_with_it(one, held, persona=persona), *fold, _sharper(alone, one))
         case "changed" | "over" | "wrong":
             return _ended(one, alone, fold, held, persona=persona)
+
+
+def _in_one(memory: Memory, one: Noted, held: Mapping[str, Memory]) -> tuple[Memory, ...]:
+    """A memory in sharper words that takes the place of all that the note names, with their sources and quotes. What a person
+    wrote or pinned, and what another persona alone was told, stays beside it."""
+    sharper = _sharper(memory, one)
+    laid: dict[str, Memory] = {}
+    for name in one.note.also:
+        twin = held.get(name)
+        if twin is None or not _live(twin, one) or twin.pinned or twin.source != "shadow_extraction":
+            continue
+        if (twin.persona, twin.subject) != (memory.persona, memory.subject):
+            continue
+        alone, *fold = _by_itself(twin, {**held, **laid})
+        laid |= {part.id: part for part in fold}
+        laid[alone.id] = replace(alone, status="ARCHIVED", reason=f"told in {memory.id}")
+        sharper = replace(
+            sharper,
+            sources=tuple(dict.fromkeys((*alone.sources, *sharper.sources))),
+            quotes=joined(alone.quotes, sharper.quotes),
+            entities=tuple(dict.fromkeys((*sharper.entities, *alone.entities))),
+            importance=max(sharper.importance, alone.importance),
+            standing=sharper.standing or alone.standing,
+        )
+    return (*laid.values(), sharper)
 
 
 def _ended(

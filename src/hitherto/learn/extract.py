@@ -347,7 +347,7 @@ class _Desk:
             note = given if told else replace(given, valid_to=None)
             self.dropped.update(["day"] if note is not given else [])
             quotes, older = _rests_on(note, one.passage, ground)
-            refused = "quote" if not quotes else _unfit(note, ground) if note.text else None
+            refused = "quote" if not quotes else _unfit(note, quotes, ground) if note.text else None
             if older and not self._settles(note, quotes, one.passage):
                 refused = "quote"
             if refused is not None:
@@ -439,9 +439,11 @@ class _Desk:
         ]
 
 
-def _unfit(note: FactNote, ground: Ground) -> str | None:
+def _unfit(note: FactNote, quotes: Sequence[Quote], ground: Ground) -> str | None:
     """Why a fact cannot stand. Orders are held back where facts are decided on, with their reason, rather than left out."""
     reason = ground.refused(note.text, origin="user")
+    if reason is None and note.subject == "user" and ground.unstated_name(note.text, quotes) is not None:
+        return "unstated"
     return None if reason == "order" else reason
 
 

@@ -8,8 +8,8 @@ in the reader's favour, but that a quote is looked for in every line, because mo
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Final
@@ -269,6 +269,23 @@ class Ground:
             if word not in _TIME_NAMES and not self.named(word):
                 return name
         return None
+
+    def unstated_name(self, text: str, quotes: Collection[Quote]) -> str | None:
+        """The first name in a text on the user that the persona alone has said, in lines that are neither quoted nor answered
+        by a quoted one: what was asked about, or what the persona talked of, is no news of the user."""
+        quoted = {quote.turn for quote in quotes}
+        heard: list[Line] = []
+        asked: Line | None = None
+        for line in self.lines:
+            if line.turn.role != "assistant":
+                heard.append(line)
+                if asked is not None and line.turn.id in quoted:
+                    heard.append(asked)
+            elif line.turn.id in quoted:
+                heard.append(line)
+            else:
+                asked = line
+        return replace(self, lines=heard).unknown_name(text)
 
     def named(self, name: str) -> bool:
         """Whether every word of a name occurs, give or take its spelling."""
