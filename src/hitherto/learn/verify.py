@@ -199,7 +199,8 @@ class Ground:
 
     @cached_property
     def days(self) -> frozenset[date]:
-        """Every day that the lines' words can mean, and the days on which they were said."""
+        """Every day that the lines' words can mean, the days on which they were said, and those beside the days that are known:
+        the evening before a race is on no calendar."""
         there = ZoneInfo(self.zone)
         found: set[date] = {self.now.astimezone(there).date()}
         for line in self.lines:
@@ -211,7 +212,8 @@ class Ground:
                 for one in ranges(line.text, now=line.turn.at, zone=self.zone, tense=tense):
                     found |= _span(one.start.astimezone(there).date(), one.end.astimezone(there).date())
         for text in self.known:
-            found |= {day for match in _ISO.findall(text) if (day := _day(*match))}
+            known = [day for match in _ISO.findall(text) if (day := _day(*match)) and 1 < day.year < 9999]
+            found |= {day + timedelta(days=n) for day in known for n in (-1, 0, 1)}
         return frozenset(found)
 
     @cached_property
