@@ -31,6 +31,7 @@ QUOTES: Final = 6
 """How many quotes a record keeps, the newest."""
 LONGEST_EPISODE: Final = 1_200
 """Characters of an episode with what was found out since."""
+_ISO: Final = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _BREATH: Final = 400
 """A turn of at most so many characters is one breath: what is told in it beside a confidence belongs to it."""
 REJECTED: Final = "rejected"
@@ -230,8 +231,15 @@ def ended(written: Iterable[Memory], *, now: datetime) -> list[Memory]:
 
 
 def corrected(episodes: Iterable[Episode], over: Sequence[Memory]) -> list[Episode]:
-    """Episodes that tell of what is over or never was so, with a word on that: found again, they would mislead."""
+    """Episodes that tell of what is over or never was so, with a word on that: found again, they would mislead. What had its
+    day says by itself that it is over."""
+    over = [memory for memory in over if memory.reason == WRONG or not _had_its_day(memory)]
     return [marked for episode in episodes if (marked := _marked(episode, over)) != episode]
+
+
+def _had_its_day(memory: Memory) -> bool:
+    end = memory.valid_to.date().isoformat() if memory.valid_to is not None else ""
+    return any(day <= end for day in _ISO.findall(memory.text))
 
 
 def _marked(episode: Episode, over: Sequence[Memory]) -> Episode:
