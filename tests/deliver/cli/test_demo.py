@@ -98,7 +98,7 @@ def test_a_strong_models_recorded_answers_are_replayed_through_the_real_pipeline
     shown = fresh.done("demo", "--model", "recorded").out
     said = " ".join(shown.replace("▌", "").split())
     assert "by a strong model's recorded answers" in said
-    assert "- Ana is allergic to peanuts and once needed an EpiPen." in said, "nobody said so in these words"
+    assert "- Ana is allergic to peanuts and once needed an EpiPen one evening" in said, "nobody said so in these words"
     assert "step extract failed" not in fresh.done("demo", "--model", "recorded").err
 
 
