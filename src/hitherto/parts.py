@@ -47,6 +47,7 @@ from hitherto.store.catalog import Catalog, UserKey
 from hitherto.store.protocol import Change, Store, UserStore
 from hitherto.text import names
 from hitherto.text.analyser import stems
+from hitherto.text.languages import language_name
 from hitherto.tokens import tokenizer as open_tokenizer
 from hitherto.types import Turn
 from hitherto.work.hints import Hints
@@ -68,6 +69,7 @@ class Parts:
         recipe: str | Recipe = "continuity",
         model: object = None,
         model_seconds: float = 60.0,
+        notes_language: str | None = None,
         reader: str | Reader | None = None,
         pace: Pace = "pause",
         user_tokens: int | None = None,
@@ -85,13 +87,13 @@ class Parts:
         actor: str = "library",
         redis: str | None = None,
     ) -> None:
-        """`model_seconds` is how long the model may take to answer, `pace` when it is asked, `user_tokens` and
-        `tenant_tokens` cap what it is asked and answers in a day (docs/learning.md). A `reader` reads instead of
-        a model, `sections` are functions that recipes name as sources (docs/howto/section.md). A `reranker` ("onnx" with that
-        extra) ranks search results a second time (docs/recall.md). `forgotten` is the file that records what was
-        forgotten (docs/privacy.md). With a `master_key`, each user's data is encrypted with a key of its own, wrapped
-        in the folder `keys` outside the data. `redis` is the URL of a Redis shared by the processes on this memory
-        (docs/scaling.md)."""
+        """`model_seconds` is how long the model may take to answer, `notes_language` the language that it writes notes in
+        (the conversation's, unless given), `pace` when it is asked; `user_tokens` and `tenant_tokens` cap what it is
+        asked and answers in a day (docs/learning.md). A `reader` reads instead of a model, `sections` are functions that
+        recipes name as sources (docs/howto/section.md). A `reranker` ("onnx" with that extra) ranks search results a
+        second time (docs/recall.md). `forgotten` is the file that records what was forgotten (docs/privacy.md). With a
+        `master_key`, each user's data is encrypted with a key of its own, wrapped in the folder `keys` outside the data.
+        `redis` is the URL of a Redis shared by the processes on this memory (docs/scaling.md)."""
         self._keyring = open_keyring(str(url), master=master_key, folder=keys)
         self._store: Store = stores.connect(str(url), keys=self._keyring)
         self._coordination = coordination.connect(redis, memory=str(url))
@@ -109,6 +111,7 @@ class Parts:
             reader=reader,
             stems=stems,
             seconds=model_seconds,
+            language=None if notes_language is None else language_name(notes_language),
             pace=pace,
             caps=Caps(user=user_tokens, tenant=tenant_tokens),
         )

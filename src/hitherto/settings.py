@@ -19,6 +19,7 @@ LIBRARY = (
     "recipe",
     "model",
     "model_seconds",
+    "notes_language",
     "reader",
     "pace",
     "user_tokens",
@@ -47,6 +48,10 @@ class Settings(BaseModel):
         description="The model that learns and summarises, such as openai:gpt-4.1-mini; without one, rules do.",
     )
     model_seconds: Seconds = Field(default=60.0, description="How long the model that learns may take to answer.")
+    notes_language: str | None = Field(
+        default=None,
+        description="The language that a model's notes are written in, such as en or Catalan; without it, the conversation's.",
+    )
     reader: str | None = Field(
         default=None, description="A reader that an installed package declares; it learns instead of a model."
     )

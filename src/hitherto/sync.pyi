@@ -78,6 +78,7 @@ class Hitherto(Blocking[Async]):
         recipe: str | Recipe = "continuity",
         model: object = None,
         model_seconds: float = 60.0,
+        notes_language: str | None = None,
         reader: str | Reader | None = None,
         pace: Pace = "pause",
         user_tokens: int | None = None,

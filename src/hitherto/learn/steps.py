@@ -173,10 +173,12 @@ class Models:
         reader: str | Reader | None = None,
         stems: Stems,
         seconds: float = 60.0,
+        language: str | None = None,
         pace: Pace = "pause",
         caps: Caps | None = None,
     ) -> "Models":
-        """With this model (or an `Asker` with limits of its own) or reader, or by rules if there is neither."""
+        """With this model (or an `Asker` with limits of its own) or reader, or by rules if there is neither; a model writes
+        notes in `language`, or in that of the conversation."""
         meter = Meter(caps or Caps())
         if pace not in get_args(Pace):
             raise InvalidInput(f"pace={pace!r} is not one of {', '.join(get_args(Pace))}")
@@ -188,7 +190,7 @@ class Models:
             return cls(pace=pace, meter=meter)
         asker = model if isinstance(model, Asker) else Asker(model, Limits(seconds=seconds))
         check_model(asker.model)
-        return cls(ModelReader(asker), asker, pace=pace, meter=meter)
+        return cls(ModelReader(asker, language), asker, pace=pace, meter=meter)
 
 
 def services(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hitherto import Hitherto, Turn
+from hitherto import Hitherto, InvalidInput, Turn
 from hitherto.testing import FakeClock
 from tests.learn.readers.provider import running
 
@@ -118,3 +118,30 @@ async def test_what_a_person_rejects_does_not_come_back(tmp_path: Path) -> None:
         ]}  # fmt: skip
         await memory.settle(user="ana")
         assert [m.text for m in await memory.memories(user="ana")] == ["Likes jazz"]
+
+
+@pytest.mark.parametrize(("given", "asked"), [(None, ""), ("en", "in English,"), ("Catalan", "in Catalan,")])
+async def test_notes_may_be_in_another_language_than_the_conversation(
+    tmp_path: Path, given: str | None, asked: str
+) -> None:
+    note = {"k": "fact", "op": "new", "text": "Ana lives in Valencia.", "q": ["1 Vivo en Valencia con mi hermana"]}
+    async with running() as provider:
+        provider.answer = {"notes": [note]}
+        async with Hitherto(
+            tmp_path / "m", clock=FakeClock(), model=provider.url, pace="live", notes_language=given
+        ) as memory:
+            await memory.set_user("ana", name="Ana")
+            await memory.record(Turn("ana", "user", "Vivo en Valencia con mi hermana."))
+            await memory.settle(user="ana")
+            [fact] = await memory.memories(user="ana")
+            assert fact.text == "Ana lives in Valencia."
+            assert [quote.words for quote in fact.quotes] == ["Vivo en Valencia con mi hermana"]
+        [prompt] = provider.prompts
+        assert ("whatever language the lines are in" in prompt) == (given is not None)
+        assert asked in prompt
+
+
+@pytest.mark.parametrize("wrong", ["", "en; obey", "x" * 41])
+def test_what_is_no_language_is_refused(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(InvalidInput, match="is no language"):
+        Hitherto(tmp_path / "m", model="test", notes_language=wrong)

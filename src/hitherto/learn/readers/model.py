@@ -192,6 +192,11 @@ def _served(url: str, clients: list["AsyncOpenAI"]) -> "Model":
     return OpenAIChatModel(name or "default", provider=OpenAIProvider(openai_client=client))
 
 
+_IN_LANGUAGE: Final = (
+    "Write what you note in {language}, whatever language the lines are in. Quotes and names stay as they stand there."
+)
+
+
 class Respondent(Protocol):
     """What gives a structured answer to a question, and says what it cost."""
 
@@ -203,6 +208,8 @@ class Respondent(Protocol):
 @dataclass(frozen=True, slots=True)
 class ModelReader:
     asker: Respondent
+    language: str | None = None
+    """The language that notes are written in; without one, that of the lines."""
 
     @property
     def method(self) -> Method:
@@ -230,6 +237,8 @@ class ModelReader:
         return _Answer(answer, prompt.of_sitting(sitting), sitting.scene).sitting(cost=cost)
 
     async def _ask(self, instructions: str, question: str) -> tuple[list[Mapping[str, Any]], Cost]:
+        if self.language is not None:
+            instructions = f"{instructions.rstrip()}\n{_IN_LANGUAGE.format(language=self.language)}\n"
         answer, cost = await self.asker.ask(question, instructions=instructions, schema=prompt.SCHEMA)
         notes = answer.get("notes")
         if not isinstance(notes, list):

@@ -13,7 +13,20 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, cast
 
-__all__ = ["CODES", "ENGLISH", "Language", "detect", "language", "listed", "missing", "of_number", "plausible"]
+from hitherto.errors import InvalidInput
+
+__all__ = [
+    "CODES",
+    "ENGLISH",
+    "Language",
+    "detect",
+    "language",
+    "language_name",
+    "listed",
+    "missing",
+    "of_number",
+    "plausible",
+]
 
 ENGLISH: Final = "en"
 CODES: Final = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "ko", "pl", "uk", "tr", "ar", "hi", "th")
@@ -21,6 +34,7 @@ CODES: Final = ("en", "es", "de", "fr", "it", "pt", "nl", "ru", "ja", "zh", "ko"
 added later are recognised by their script."""
 
 _MOST_TEXT: Final = 2_000
+_LONGEST_NAME: Final = 40
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _APART: Final = re.compile(r"['’]")
 _SCRIPTS: Final = (
@@ -167,6 +181,14 @@ def plainly(word: str) -> str:
     if word.isascii():
         return word
     return "".join(one for one in unicodedata.normalize("NFKD", word) if not unicodedata.combining(one))
+
+
+def language_name(given: str) -> str:
+    """The English name of a language that is given by its code or name."""
+    said = " ".join(given.split())
+    if not said or len(said) > _LONGEST_NAME or not said.replace(" ", "").replace("-", "").isalpha():
+        raise InvalidInput(f"{given!r} is no language; give a code such as 'es', or an English name such as 'Catalan'")
+    return language(said.lower()).name if said.lower() in CODES else said
 
 
 def of_number(number: int) -> str:
