@@ -120,7 +120,9 @@ def test_doctor_looks_for_the_reranker(reader: CommandLine) -> None:
 
 def test_doctor_without_a_memory(fresh: CommandLine) -> None:
     found = fresh.json("doctor")
+    assert found["verdict"] == "ok"
     assert "not there yet" in {c["name"]: c for c in found["checks"]}["folder"]["detail"]
+    assert "is made when the first turn is recorded" in " ".join(fresh.done("doctor").out.split())
     assert not fresh.data.exists()
 
 

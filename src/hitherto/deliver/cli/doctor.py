@@ -124,7 +124,10 @@ def doctor(call: Call) -> None:
     for verdict in ("degraded", "failed"):
         if any(check.verdict == verdict for check in checks):
             worst = verdict
-    call.answer({"data": place, "verdict": worst, "checks": checks}, lambda: _table(place, worst, checks))
+    call.answer(
+        {"data": place, "verdict": worst, "checks": checks},
+        lambda: _table(place, worst, checks, has_memory=store.exists(call.data)),
+    )
     if worst == "failed":
         raise typer.Exit(1)
 
@@ -149,7 +152,7 @@ def _folder(folder: Path) -> Iterator[Check]:
     if not folder.is_dir():
         yield Check(
             name="folder",
-            verdict="degraded",
+            verdict="ok",
             detail=f"{folder} is not there yet; recording a turn makes it",
             next='hitherto demo, or: hitherto record "I start at Acme on Monday!" --user ana',
         )
@@ -392,7 +395,7 @@ def _reader(call: Call) -> Check:
     return Check(name="model", verdict="ok", detail=f"{model}; it is asked when there is something to read")
 
 
-def _table(data: str, worst: Verdict, checks: list[Check]) -> "RenderableType":
+def _table(data: str, worst: Verdict, checks: list[Check], *, has_memory: bool) -> "RenderableType":
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -408,7 +411,9 @@ def _table(data: str, worst: Verdict, checks: list[Check]) -> "RenderableType":
         if check.next:
             rows.add_row("", "", Text(f"→ {check.next}", style="cyan"))
     sentence = {
-        "ok": f"{data} is well.",
+        "ok": f"{data} is well."
+        if has_memory
+        else f"Hitherto is well; {data} is made when the first turn is recorded.",
         "degraded": f"{data} is degraded: the arrows beside what is marked DEGRADED say what to do.",
         "failed": f"{data} needs attention: start with what is marked FAILED.",
     }[worst]
