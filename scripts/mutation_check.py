@@ -42,6 +42,9 @@ BYTES = "tests/store/sqlite/test_forgotten_bytes.py"
 SCRUB = "tests/store/postgres/test_scrubbing.py::test_nothing_of_what_was_erased_is_left"
 CURSORS, FENCING = "src/hitherto/work/cursors.py", "tests/work/test_fencing.py"
 SUBJECTS, ROUTES = "src/hitherto/deliver/http/service.py", "tests/deliver/http/test_access.py"
+DECIDE, NOTES = "src/hitherto/learn/decide.py", "tests/learn/test_decide.py"
+VERIFY, SAID = "src/hitherto/learn/verify.py", "tests/learn/test_verify.py"
+ANSWERS, SECRETS = "tests/learn/readers/test_answers.py", "tests/engine/test_secrets.py"
 NO_WALL = ("src/hitherto/store/postgres/layout.py", r'_MINE = "user_id = .*"', '_MINE = "true"')
 
 MUTATIONS = (
@@ -166,6 +169,87 @@ MUTATIONS = (
     Mutation("the user of a key (service)", SUBJECTS, r"if caller\.user not in \(None, name\)", "if False", [ROUTES]),
     Mutation("the scope of a key (service)", SUBJECTS, r"    caller\.must\(scope\)\n    name", "    name", [ROUTES]),
     Mutation("the tenant of a key (service)", SUBJECTS, r"memory\(caller\.tenant\)", 'memory("default")', [ROUTES]),
+    Mutation("the persona of what a note names", DECIDE, r"named\.persona not in \(None, persona\)", "False", [NOTES]),
+    Mutation("the persona of what ends along with it", DECIDE, r"m\.persona in \(None, persona\) and ", "", [NOTES]),
+    Mutation(
+        "the persona of a loop that a note names",
+        "src/hitherto/learn/loops.py",
+        r"named\.persona != persona or ",
+        "",
+        ["tests/learn/test_loops.py"],
+    ),
+    Mutation(
+        "the persona of what a reader is shown",
+        "src/hitherto/learn/scene.py",
+        r'noun="memory", persona=persona, shared=True, statuses=\("ACTIVE", "ARCHIVED"\)',
+        'noun="memory", statuses=("ACTIVE", "ARCHIVED")',
+        [f"{ANSWERS}::test_another_persona_is_shown_nothing_of_a_confidence_and_can_change_nothing_of_it"],
+    ),
+    Mutation(
+        "what was told of a person in confidence",
+        "src/hitherto/learn/people.py",
+        r"entity\.persona is None and slug\(note\.name\) in self\._confided",
+        "False",
+        [f"{ANSWERS}::test_another_persona_is_shown_nothing_of_a_confidence_and_can_change_nothing_of_it"],
+    ),
+    Mutation(
+        "which memory a number means",
+        "src/hitherto/learn/readers/prompt.py",
+        r'f"m\{n\}": memory for n, memory in enumerate\(memories, start=1\)',
+        'f"m{n}": memory for n, memory in enumerate(reversed(memories), start=1)',
+        [ANSWERS],
+    ),
+    Mutation(
+        "numbers that name nothing",
+        "src/hitherto/learn/readers/model.py",
+        r"str\(known\[one\]\.id\) for one in (.*) if one in known\)",
+        r"str(known.get(one, next(iter(known.values()))).id) for one in \1 if known)",
+        [f"{ANSWERS}::test_numbers_that_name_nothing_change_nothing"],
+    ),
+    Mutation("the quotes of notes", VERIFY, r"if found < 0:", "if False:", [SAID]),
+    Mutation("the names in notes", VERIFY, r"if self\.unknown_name\(text\) is not None:", "if False:", [SAID]),
+    Mutation(
+        "the numbers in notes",
+        VERIFY,
+        r'return None if self\._numbers_said\(text\) else "number"',
+        "return None",
+        [SAID],
+    ),
+    Mutation("the days that notes name", VERIFY, r"return day in self\.days or .*", "return True", [ANSWERS]),
+    Mutation(
+        "what is said of a person",
+        "src/hitherto/learn/extract.py",
+        r"refused = ground\.refused\(person\.what\)",
+        "refused = None",
+        [f"{ANSWERS}::test_what_is_said_of_a_person_is_held_to_what_was_said"],
+    ),
+    Mutation("orders that change what is known", DECIDE, r"if _ordered\(one\) is not None:", "if False:", [NOTES]),
+    Mutation("that a rejected note stays away", DECIDE, r"if any\(_taken_away\(.*\):", "if False:", [NOTES]),
+    Mutation(
+        "masking of history", "src/hitherto/assemble/candidates.py", r"else masked\(text\)", "else text", [SECRETS]
+    ),
+    Mutation("masking of recall", "src/hitherto/recall/search.py", r"masked\(what\.text\)", "what.text", [SECRETS]),
+    Mutation(
+        "masking of what a reader is shown",
+        "src/hitherto/learn/scene.py",
+        r"masked = redact\((.*)\)",
+        r"masked = \1",
+        ["tests/learn/readers/test_misbehaving.py::test_a_secret_never_reaches_the_provider"],
+    ),
+    Mutation(
+        "words that only a forgotten turn said",
+        "src/hitherto/privacy/forget.py",
+        r"touched=\(\*named\.touched, \*touched\.values\(\)\)",
+        "touched=named.touched",
+        ["tests/promises/test_forgetting.py::test_words_that_only_it_said_go_from_what_rests_on_other_turns[sqlite-1]"],
+    ),
+    Mutation(
+        "entries of a transcript kept apart (MCP)",
+        "src/hitherto/deliver/mcp.py",
+        r"return indented\(safe\(masked\(text\)\)\)",
+        "return text",
+        ["tests/deliver/mcp/test_mcp.py::test_no_stored_text_passes_for_another_entry"],
+    ),
 )
 
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ import pytest
 from hitherto import Hitherto, InvalidInput, NotFound, Turn
 from hitherto.assemble import replay as replaying
 from hitherto.deliver.cli import main
-from hitherto.learn.notes import Line, Method, Passage, Reading, Sitting, SittingNotes
+from hitherto.learn.notes import Cost, Line, Method, Passage, Reading, Sitting, SittingNotes
+from hitherto.learn.readers.model import ModelReader
 from hitherto.learn.readers.rules import RuleReader
 from hitherto.learn.services import Services
 from hitherto.store.catalog import UserKey
@@ -268,6 +269,57 @@ class _Slow:
 
     async def close(self, sitting: Sitting) -> SittingNotes:
         return await self._rules.close(sitting)
+
+
+class _Understanding:
+    """A model that puts in its notes what another line said: names for "she", and a secret of the line before."""
+
+    async def ask(self, question: str, *, instructions: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any], Cost]:
+        notes: list[dict[str, Any]] = [
+            {"k": "fact", "text": "Zanzibar plays the cello.", "who": "Zanzibar; Ana", "q": ["she plays the cello"]},
+            {"k": "fact", "text": "Zanzibar moved in with Rita.", "kind": "event", "q": ["she moved in with rita"]},
+            {"k": "loop", "text": "Ana calls Zanzibar", "q": ["i will call her"]},
+            {"k": "fact", "text": "Ana works at Acme.", "who": "Ana", "q": ["i work at acme"]},
+            {"k": "person", "who": "Rita", "text": "Zanzibar's flatmate"},
+            {"k": "now", "text": "Ana is to call Zanzibar.", "q": ["i will call her"]},
+            {"k": "sum", "text": "Ana told of Zanzibar.", "q": ["she plays the cello"]},
+            {"k": "tone", "text": "fond of zanzibar"},
+            {"k": "thought", "text": "I wonder how Zanzibar is."},
+        ]
+        said = question.casefold()
+        known = [note for note in notes if "zanzibar" in said or "zanzibar" not in str(note).casefold()]
+        return {"notes": known}, Cost(calls=1)
+
+
+@pytest.mark.promise("forgotten: does not come back")
+@pytest.mark.parametrize("sessions", [1, 2])
+async def test_words_that_only_it_said_go_from_what_rests_on_other_turns(
+    store_url: str, clock: FakeClock, sessions: int
+) -> None:
+    async with Hitherto(store_url, clock=clock, reader=ModelReader(_Understanding()), pace="live") as memory:
+        await memory.set_user("ana", name="Ana")
+        await _said(memory, "My sister is called Zanzibar, she is in Kenya.")
+        for number, text in enumerate(
+            ("she plays the cello", "she moved in with rita", "i will call her", "i work at acme")
+        ):
+            clock.tick(minutes=1 if sessions == 1 else 45)
+            await memory.record(Turn(user="ana", role="user", text=text, id=f"s{number}", persona=PERSONA))
+            await memory.settle(user="ana")
+        clock.tick(minutes=45)
+        await memory.settle(user="ana")
+        await memory.context(user="ana", persona=PERSONA, message="so?")
+        await memory.remember(user="ana", text="Kenya is warm.")
+        assert (await shown(memory, "ana", query="cello")).casefold().count("zanzibar") > 5
+        await memory.forget(user="ana", turn="t1")
+        for _ in range(2):
+            left = (await shown(memory, "ana", query="cello")).casefold()
+            assert "zanzibar" not in left
+            clock.tick(minutes=45)
+            await memory.settle(user="ana")
+        assert [text for text in await _memories(memory) if "Acme" in text], (
+            "what does not speak of it stays, or is learnt again"
+        )
+        assert "Kenya is warm." in await _memories(memory), "what a person wrote is theirs"
 
 
 @pytest.mark.promise("forgotten: does not come back")

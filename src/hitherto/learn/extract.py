@@ -478,7 +478,7 @@ def _confided(reading: Reading) -> frozenset[str]:
     told = [(note.private, slug(name)) for note in reading.facts for name in note.about]
     told += [
         (note.private, slug(person.name))
-        for note in reading.loops
+        for note in (*reading.facts, *reading.loops)
         for person in reading.people
         if person.name in note.text
     ]

@@ -67,6 +67,8 @@ class Book:
         apart = tuple(ref for name in others if (ref := self.ref(name)) is not None)
         entity = self._meant(note.name, note.kind, apart=apart, names=note.aliases)
         said = self._saying(note.name, *note.aliases)
+        if entity is not None and entity.persona is None and slug(note.name) in self._confided:
+            return  # everybody may know them, and nobody else what was said of them here
         if entity is None:
             entity = self._new(note.name, note.kind, said, apart=apart)
         kept = [alias for alias in note.aliases if slug(alias) and self._self(alias) is None]

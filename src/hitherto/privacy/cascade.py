@@ -9,6 +9,7 @@ repeats a fact, the name that nobody else has said.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from hitherto import ids as keys
 from hitherto.ids import derived_id
@@ -81,10 +82,17 @@ def _texts(value: Json) -> Iterable[str]:
             yield value
         case dict():
             yield from (text for each in value.values() for text in _texts(each))
-        case list():
+        case list() | tuple():
             yield from (text for each in value for text in _texts(each))
         case _:
             return
+
+
+def told(record: Record) -> Iterable[str]:
+    """The words of a record, and not what it is, when it was or what it came from."""
+    yield record.text
+    for name in ("label", "aliases", "value", "entity_label", "topics", "tone", "detail"):
+        yield from _texts(cast(Json, getattr(record, name, None)))
 
 
 def _gaps(gone: Iterable[Record]) -> Iterable[Progress]:

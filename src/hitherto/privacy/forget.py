@@ -8,7 +8,7 @@ state themselves is learnt again from those. The receipt contains counts and has
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -24,7 +24,7 @@ from hitherto.ingest.record import Indexer
 from hitherto.ingest.validation import optional_name
 from hitherto.learn import rederivation
 from hitherto.learn.people import follow
-from hitherto.privacy.cascade import STAYS, Fall, fall
+from hitherto.privacy.cascade import STAYS, Fall, fall, told
 from hitherto.privacy.ledger import Forgotten
 from hitherto.store import records as nouns
 from hitherto.store.protocol import (
@@ -53,7 +53,7 @@ from hitherto.store.protocol import (
     UserStore,
 )
 from hitherto.text.names import entity_ref, slug
-from hitherto.types import Entity, Origin, Record, RecordKind, Session, StoredTurn, Summary
+from hitherto.types import Entity, Memory, Origin, Record, RecordKind, Session, StoredTurn, Summary
 
 BATCH = 5_000
 ALL = 1_000_000
@@ -65,6 +65,11 @@ HOLDER = "forget"
 """Who holds the lease that fences off running work."""
 _GAP: Final = re.compile(r"[\s_\-‐‑‒–—]+")
 """What may stand between the words of a name."""
+_WORD: Final = re.compile(r"[^\W_]+")
+_DATE: Final = re.compile(r"\d{1,2}|(?:19|20)\d\d")
+"""Numbers that dates are written with."""
+_UNSPACED: Final = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+"""A letter of a script that is written without spaces: Thai, Lao, Japanese, Chinese."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +151,7 @@ async def forget(store: UserStore, what: What, *, indexer: Indexer, now: datetim
     what.check()
     if what.everything:
         return await _wipe(store, now=now, dry_run=dry_run)
-    named = await _named(store, what)
+    named = await _with_echoes(store, await _named(store, what))
     if not (named.turns or named.records or named.touched or await _taken(store, named)):
         raise NotFound("there is nothing of this user to forget by that name")
     return await forget_named(store, named, what=what.named, indexer=indexer, now=now, dry_run=dry_run)
@@ -254,6 +259,7 @@ async def reapply(store: UserStore, lines: Sequence[Forgotten], *, indexer: Inde
     ids = {turn.id for turn in gone}
     alone = [r for r in records if was_forgotten(r.id, r.recorded_at) and not ids.intersection(r.sources)]
     named = Named(turns=gone, records=tuple(alone), context=lambda taken: was_forgotten(taken.id, taken.at))
+    named = await _with_echoes(store, named)
     if not gone and not alone and not await _taken(store, named):
         return None
     return await forget_named(store, named, what="again", indexer=indexer, now=now)
@@ -303,6 +309,35 @@ async def _named(store: UserStore, what: What) -> Named:
     alone = [r for r in records if place.items() <= {"lane": r.lane, "persona": r.persona}.items()]
     unsaid = tuple(r for r in alone if ids.isdisjoint(r.sources))
     return Named(turns=tuple(turns), records=unsaid, context=partial(snapshot.belongs, **place))
+
+
+async def _with_echoes(store: UserStore, named: Named) -> Named:
+    """What is named, and what was learnt in words that these turns alone have said: "Rita plays the cello" rests on "she plays
+    the cello", and takes her name from the line before."""
+    ids = {turn.id for turn in named.turns}
+    log = await _log(store) if ids else []
+    said = [entry.turn for entry in log if entry.turn is not None]
+    alone = _vocabulary(t for t in said if t.id in ids) - _vocabulary(t for t in said if t.id not in ids)
+    rows = [entry.row for entry in log if entry.row is not None and entry.row.noun not in STAYS]
+    records = nouns.all_records([row for row in rows if row.sources]) if alone else []
+    learnt = [record for record in records if not (isinstance(record, Memory) and record.source == "application")]
+    echoing = {record.id for record in learnt if any(not alone.isdisjoint(_pieces(text)) for text in told(record))}
+    touched = {row.id: nouns.record(row) for row in rows if row.id in echoing}
+    return replace(named, touched=(*named.touched, *touched.values()))
+
+
+def _vocabulary(turns: Iterable[StoredTurn]) -> set[str]:
+    return {piece for turn in turns for piece in _pieces(_words(turn))}
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The words of a text as they are compared; of scripts without spaces, their letters two by two."""
+    for word in _WORD.findall(normalize("NFKC", text).casefold()):
+        if len(word) < 3 or _UNSPACED.match(word) is None:
+            if _DATE.fullmatch(word) is None:
+                yield word
+        else:
+            yield from (word[place : place + 2] for place in range(len(word) - 1))
 
 
 def _older(taken: StoredSnapshot, *, before: datetime) -> bool:

@@ -23,12 +23,12 @@ class Talk:
     clock: FakeClock
     said: int = 0
 
-    async def says(self, text: str, *notes: dict[str, Any], minutes: float = 0) -> str:
+    async def says(self, text: str, *notes: dict[str, Any], minutes: float = 0, persona: str = "nika") -> str:
         """The question that the model was asked about this line; it answers with these notes."""
         self.clock.tick(minutes=minutes)
         self.said += 1
         self.provider.answer = {"notes": list(notes)}
-        await self.memory.record(Turn("ana", "user", text, persona="nika", id=f"t{self.said}"))
+        await self.memory.record(Turn("ana", "user", text, persona=persona, id=f"t{self.said}"))
         await self.memory.settle(user="ana")
         return next(
             asked for asked in reversed(self.provider.prompts) if "[NEW]" in asked and f"{text}\n[/NEW]" in asked
@@ -313,3 +313,41 @@ async def test_a_day_that_nobody_meant_ends_nothing_and_is_due_never(tmp_path: P
         assert (await talk.one("nuts")).valid_to is None
         [loop] = await talk.memory.loops(user="ana")
         assert loop.due is None
+
+
+@pytest.mark.req("R3.10")
+async def test_another_persona_is_shown_nothing_of_a_confidence_and_can_change_nothing_of_it(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        await talk.says(
+            "odile is my colleague at acme, she is nice",
+            fact("Odile is Ana's colleague at Acme.", "1 odile is my colleague", who="Odile; Ana"),
+            {"k": "person", "who": "Odile", "text": "Ana's colleague at Acme"},
+        )
+        await talk.says(
+            "between us: i am in love with odile and i will write her a poem",
+            fact("Ana is in love with Odile.", "2 i am in love with odile", who="Ana; Odile", flag="private"),
+            {"k": "person", "who": "Odile; love", "text": "Ana's secret love"},
+            {"k": "loop", "text": "Ana writes Odile a poem", "q": ["2 i will write her a poem"], "flag": "private"},
+            minutes=60,
+        )
+        ends = fact("", "1 i had lunch with odile", op="over", ref="m1; m2; m3; l1")
+        closes = {"k": "loop", "op": "done", "ref": "l1; m2", "q": ["1 i had lunch with odile"]}
+        asked = await talk.says("i had lunch with odile", ends, closes, persona="coach", minutes=60)
+        assert "Known people: Odile" in asked
+        assert "colleague" in asked
+        assert not [word for word in ("love", "poem") if word in asked]
+        context = await talk.memory.context(user="ana", persona="coach", message="what is it with Odile and me?")
+        assert "love" not in context.system
+        assert (await talk.one("in love")).valid_to is None
+        assert [loop.status for loop in await talk.memory.loops(user="ana", status=None)] == ["open"]
+
+
+async def test_numbers_that_name_nothing_change_nothing(tmp_path: Path) -> None:
+    async with talking(tmp_path) as talk:
+        await talk.says("i live in leeds near the park", fact("Ana lives in Leeds.", "1 i live in leeds"))
+        known = await talk.memory.memories(user="ana")
+        for op in ("over", "wrong", "changed", "sharper", "same"):
+            for ref in ("m0", "m2", "m99", "l1", "r1", known[0].id, "1", "t1"):
+                await talk.says(f"leeds is nice {op} {ref}", fact("", "leeds is nice", op=op, ref=ref), minutes=1)
+                await talk.says("leeds", {"k": "loop", "op": "done", "ref": ref, "q": ["leeds"]}, minutes=1)
+        assert await talk.memory.memories(user="ana", status=None) == known
