@@ -189,6 +189,29 @@ async def test_what_other_turns_state_is_learnt_again_from_them(memory: Hitherto
     assert [text for text in await _memories(memory) if "Acme" in text]
 
 
+async def test_an_export_before_the_next_work_takes_along_what_is_to_be_learnt_again(
+    memory: Hitherto, clock: FakeClock, tmp_path: Path
+) -> None:
+    await _said(memory, "I live in Austin.", "As I said: I live in Austin.", "I work at Acme.")
+    await memory.settle(user="ana")
+    await memory.forget(user="ana", turn="t2")
+    lines = [line async for line in memory.export(user="ana")]
+    (tmp_path / "ana.jsonl").write_text("\n".join(lines) + "\n")
+    async with Hitherto(tmp_path / "elsewhere", clock=clock) as elsewhere:
+        await elsewhere.load(tmp_path / "ana.jsonl")
+        assert [line async for line in elsewhere.export(user="ana")] == lines
+        clock.tick(minutes=1)
+        for one in (memory, elsewhere):
+            await one.settle(user="ana")
+            assert [text for text in await _memories(one) if "Austin" in text]
+        assert await _memories(elsewhere) == await _memories(memory)
+        assert all('"waiting"' not in line for line in [line async for line in elsewhere.export(user="ana")])
+    (tmp_path / "bad.jsonl").write_text("\n".join([lines[0].replace('"step"', '"stop"'), *lines[1:]]) + "\n")
+    async with Hitherto(tmp_path / "third", clock=clock) as third:
+        with pytest.raises(InvalidInput, match="waiting"):
+            await third.load(tmp_path / "bad.jsonl")
+
+
 async def test_what_ended_because_of_it_is_true_again(memory: Hitherto, clock: FakeClock) -> None:
     await _said(memory, "I live in Austin.")
     clock.tick(days=1)

@@ -19,11 +19,12 @@ from hitherto.learn.decide import Noted, corrected, decide, ended, in_confidence
 from hitherto.learn.loops import Heard, settle, thoughts_of
 from hitherto.learn.notes import FactNote, LoopNote, Passage, Read, Reading, overdue
 from hitherto.learn.people import USER, Book
-from hitherto.learn.rederivation import AGAIN, BACK, NAME, listed
+from hitherto.learn.rederivation import BACK, NAME, listed
 from hitherto.learn.services import Closed, Services
 from hitherto.learn.verify import Ground, folded
 from hitherto.store import records as nouns
 from hitherto.store.protocol import (
+    AGAIN,
     Answers,
     Change,
     Cursor,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from hitherto.store.protocol import Cursor, RecordsById, Row
+from hitherto.store.protocol import AGAIN, Cursor, RecordsById, Row
 from hitherto.types import Json, Record
 
 N = TypeVar("N", bound=Record)
@@ -40,8 +40,8 @@ def following(record: N, earlier: Mapping[str, Row]) -> N:
 
 NAME = "extract"
 """The step that reads turns."""
-AGAIN, BACK = "again", "back"
-"""In its cursor's body: turns to read again, and the ids that may return from them."""
+BACK = "back"
+"""In its cursor's body: the ids that may return from the turns that it lists to be read again."""
 
 
 def reading_again(cursor: Cursor, *, turns: Iterable[str], back: Iterable[str]) -> Cursor:

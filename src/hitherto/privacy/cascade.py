@@ -76,7 +76,7 @@ def _holds(kept: Progress, said: set[str]) -> bool:
     return bool(kept.sources) and not said.isdisjoint(_texts(kept.fields.get("message")))
 
 
-def _texts(value: Json) -> Iterable[str]:
+def _texts(value: Json | tuple[str, ...]) -> Iterable[str]:
     match value:
         case str():
             yield value
@@ -92,7 +92,7 @@ def told(record: Record) -> Iterable[str]:
     """The words of a record, and not what it is, when it was or what it came from."""
     yield record.text
     for name in ("label", "aliases", "value", "entity_label", "topics", "tone", "detail"):
-        yield from _texts(cast(Json, getattr(record, name, None)))
+        yield from _texts(cast("Json | tuple[str, ...]", getattr(record, name, None)))
 
 
 def _gaps(gone: Iterable[Record]) -> Iterable[Progress]:

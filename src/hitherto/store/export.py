@@ -19,15 +19,16 @@ from hitherto.ids import FIRST_NAME, erased_name
 from hitherto.store import records as nouns
 from hitherto.store.catalog import UserKey
 from hitherto.store.codec import dump, made, one_of, string, time, whole
-from hitherto.store.protocol import Log, LogEntry, Row, UserStore
-from hitherto.types import Record, StoredTurn
+from hitherto.store.protocol import AGAIN, Answers, Change, Cursor, Cursors, Log, LogEntry, Row, UserStore
+from hitherto.types import Json, Record, StoredTurn
 
 BATCH = 1_000
 
 
 async def export(store: UserStore, *, key: UserKey) -> AsyncIterator[str]:
     """Yields lines without their line feeds: header, entries in order, footer."""
-    yield dump({"hitherto": FORMAT, "user": key.user})
+    waiting = [_waiting(cursor) for cursor in (await store.read(Cursors()))[Cursors()] if cursor.body.get(AGAIN)]
+    yield dump({"hitherto": FORMAT, "user": key.user, **({"waiting": waiting} if waiting else {})})
     after, count = 0, 0
     while entries := await page(store, after=after):
         for entry in entries:
@@ -44,6 +45,7 @@ async def load(store: UserStore, file: str | Path, *, stems: Callable[[str], Seq
     """
     path = Path(file)
     there = await held(store)
+    waiting, stand = _cursors(path), Cursors()
     count = 0
     for number, entry in entries(path):
         _fits(entry, there, where=f"{path.name} line {number}")
@@ -57,7 +59,37 @@ async def load(store: UserStore, file: str | Path, *, stems: Callable[[str], Seq
             batch = []
     if batch:
         await store.restore(batch)
+
+    def wait(answers: Answers) -> Change:
+        known = {cursor.step for cursor in answers[stand]}
+        return Change(cursors=tuple(cursor for cursor in waiting if cursor.step not in known))
+
+    if waiting:
+        await store.write(wait, stand)
     return count
+
+
+def _waiting(cursor: Cursor) -> dict[str, Json]:
+    """What a step has to do again since something was forgotten, which the log does not tell."""
+    lists: dict[str, Json] = {name: ids for name, ids in cursor.body.items() if isinstance(ids, list)}
+    return {"step": cursor.step, "position": cursor.position, **lists}
+
+
+def _cursors(path: Path) -> list[Cursor]:
+    found = _header(path).get("waiting", [])
+    try:
+        return [_cursor(one) for one in cast(list[dict[str, Any]], found)]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput(
+            f"{path.name} line 1: waiting is not a list of steps ({error!r}); nothing was loaded"
+        ) from error
+
+
+def _cursor(values: dict[str, Any]) -> Cursor:
+    lists: dict[str, Json] = {
+        name: [string(one) for one in ids] for name, ids in values.items() if name not in ("step", "position")
+    }
+    return Cursor(step=string(values["step"]), position=whole(values["position"]), body=lists)
 
 
 @dataclass(frozen=True, slots=True)

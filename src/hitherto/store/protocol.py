@@ -14,7 +14,7 @@ the order of the change. A version is visible at entry `known` when `seq <= know
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Literal, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar, cast
 
 from hitherto.errors import StoreError
 from hitherto.store.catalog import Catalog, Document, UserKey
@@ -280,6 +280,10 @@ class Count:
 @dataclass(frozen=True, slots=True)
 class Counts(Query[Count]):
     """How many visible turns, visible records by noun and snapshots there are, and the store's size for this user."""
+
+
+AGAIN: Final = "again"
+"""In a cursor's body: what its step has to do a second time, which an export takes along."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
