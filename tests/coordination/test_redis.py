@@ -212,6 +212,36 @@ async def test_no_text_and_no_name_is_in_redis(store_url: str, redis_server: Red
     assert CANARY not in str(held)
 
 
+@pytest.mark.usefixtures("patient")
+async def test_what_one_process_forgets_no_other_shows_and_redis_never_held(
+    store_url: str, redis_server: RedisServer
+) -> None:
+    async with (
+        Hitherto(store_url, redis=redis_server.url) as here,
+        Hitherto(store_url, redis=redis_server.url) as there,
+    ):
+        for user in ("ana", "ben"):
+            await here.record(
+                [Turn(user, "user", f"My sister is {CANARY}.", id="t1"), Turn(user, "user", "I like tea.")]
+            )
+            await here.settle(user=user)
+            for memory in (here, there):
+                context = await memory.context(user=user, message="who is my sister?")
+                assert CANARY in repr(context)
+        await here.forget(user="ana", turn="t1")
+        await here.forget(user="ben", everything=True)
+        for user in ("ana", "ben"):
+            for memory in (there, here):
+                context = await memory.context(user=user, message="who is my sister?")
+                hits = await memory.search(user=user, query="sister")
+                assert CANARY not in str(
+                    (context, hits, await memory.turns(user=user), await memory.memories(user=user))
+                )
+        held = redis_server.held()
+    assert held
+    assert CANARY not in str(held)
+
+
 async def test_bad_addresses_are_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match="redis://"):
         connect("http://127.0.0.1", memory="m")
