@@ -5,7 +5,6 @@
 """
 
 import asyncio
-import contextlib
 import copy
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -323,6 +322,9 @@ class Parts:
 
 
 async def _later(at_once: asyncio.Event, work: Callable[[], Awaitable[None]]) -> None:
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(at_once.wait(), LATER_SECONDS)
+    timer = asyncio.get_running_loop().call_later(LATER_SECONDS, at_once.set)
+    try:
+        await at_once.wait()
+    finally:
+        timer.cancel()
     await work()

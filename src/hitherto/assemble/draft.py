@@ -29,6 +29,10 @@ from hitherto.types import Json
 
 HEADING_ORDER: Final = (USER_FACTS, EPISODES)
 """Headings that come in this order, whatever their entries rank; others follow as they appear."""
+_BLANK_LINE: Final = Piece("\n\n")
+_LINE_END: Final = Piece("\n")
+_FACTS_APART: Final = Piece("; ")
+"""Made once: a context has hundreds, and making each anew took a fiftieth of its time."""
 
 
 class Entry(NamedTuple):
@@ -80,7 +84,7 @@ def pieces(entries: Sequence[Entry], around: Frame) -> Iterator[Piece]:
             yield Piece(around.opening)
         for shown in entries:
             yield Piece(shown.text, shown.number)
-            yield Piece("\n\n")
+            yield _BLANK_LINE
         return
     yield Piece(around.opening)
     for heading, under in groupby(sorted(entries, key=_place(entries)), key=lambda shown: shown.heading):
@@ -119,12 +123,12 @@ def _lines(entries: Iterator[Entry]) -> Iterator[Piece]:
         for place, shown in enumerate(facts):
             if card:
                 # The reference names someone, so it belongs to the first fact and is forgotten with it.
-                yield Piece(card, shown.number) if place == 0 else Piece("; ")
+                yield Piece(card, shown.number) if place == 0 else _FACTS_APART
             yield Piece(shown.text, shown.number)
             if not card:
-                yield Piece("\n")
+                yield _LINE_END
         if card:
-            yield Piece("\n")
+            yield _LINE_END
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,11 @@ class Exchanges:
     days: Mapping[str, str] = field(default_factory=dict[str, str])
     headings: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     """The heading of a session's exchanges on a day with several sessions."""
+    quota: Quota = field(init=False)
 
     def __post_init__(self) -> None:
         material = self.desk.material
+        self.quota = Quota("said", self.desk.recipe.long_term.turns)
         self.shown = dict.fromkeys(material.certain, "")
         if material.message_id is not None:
             self.shown[material.message_id] = ""
@@ -136,7 +138,7 @@ class Exchanges:
             score=hit.score,
             parts=hit.parts,
             sources=(turn.id,) if len(lines) == 1 else tuple(dict.fromkeys((turn.id, *(said.id for said, _ in lines)))),
-            quota=Quota("said", desk.recipe.long_term.turns),
+            quota=self.quota,
             when=_when(lines[0][0]) if len(lines) == 1 else min(_when(said) for said, _ in lines),
         )
 

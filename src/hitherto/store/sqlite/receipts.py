@@ -36,9 +36,9 @@ _Number = tuple[str, int]
 
 def put(connection: Connection, snapshots: Sequence[StoredSnapshot], texts: Mapping[str, str]) -> None:
     numbers = _text_numbers(connection, texts)
-    for name, text in texts.items():
-        if name not in numbers:
-            numbers[name] = connection.execute(_RECEIPTS["put_text"], {"name": name, "text": text}).get
+    new = [{"name": name, "text": text} for name, text in texts.items() if name not in numbers]
+    given = connection.executemany(_RECEIPTS["put_text"], new).fetchall()
+    numbers |= {one["name"]: number for one, (number,) in zip(new, given, strict=True)}
     for one in snapshots:
         values = (one.id, micros(one.at), one.known, int(one.full), packed(connection, one.body, texts=numbers))
         connection.execute(_RECEIPTS["put"], values)
@@ -80,7 +80,8 @@ def packed(connection: Connection, body: str, *, texts: Mapping[str, int] | None
         name: (_ENTRY, seq)
         for name, seq in connection.execute(_RECEIPTS["entry_numbers"], {"names": json.dumps(list(others))})
     }
-    more = _text_numbers(connection, others - numbers.keys())
+    unknown = others - numbers.keys()
+    more = _text_numbers(connection, unknown) if unknown else {}
     numbers |= {name: (_TEXT, number) for name, number in (*known.items(), *more.items())}
     parts[1::2] = _shortened(parts[1::2], numbers)
     pressed = press("".join(parts))
