@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from hitherto import Turn
 from hitherto.deliver import importing
 from hitherto.deliver.cli import conversation
+from hitherto.errors import StoreUnavailable
+from hitherto.sync import Hitherto
 from tests.deliver.cli.running import ANA, CommandLine, one_line, texts
 
 
@@ -95,6 +99,29 @@ def test_an_import_can_be_repeated(fresh: CommandLine, tmp_path: Path) -> None:
     assert "imported 2 turns of 2 users" in fresh.done("import", str(file)).out
     assert texts(fresh.json("turns", "--user", "ben")) == ["hi"]
     assert len(fresh.json("turns", *ANA)) == 1
+
+
+def test_an_import_that_was_interrupted_is_continued(
+    fresh: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [{"role": "user", "text": f"number {number}", "at": "2026-03-14T16:52:00Z"} for number in range(5)]
+    file = tmp_path / "turns.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    monkeypatch.setattr(conversation, "BATCH", 2)
+    record, batches = Hitherto.record, list[int]()
+
+    def recorded(memory: Hitherto, turns: Sequence[Turn]) -> list[str]:
+        batches.append(len(turns))
+        if len(batches) == 2:
+            raise StoreUnavailable("the disk is gone")
+        return record(memory, turns)
+
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(Hitherto, "record", recorded)
+        assert fresh("import", str(file), *ANA).code != 0
+    assert texts(fresh.json("turns", *ANA)) == ["number 0", "number 1"]
+    assert fresh.json("import", str(file), *ANA)["turns"] == 5
+    assert texts(fresh.json("turns", *ANA)) == [f"number {number}" for number in range(5)]
 
 
 def test_every_format_that_can_be_read_can_be_asked_for() -> None:
