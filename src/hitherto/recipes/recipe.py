@@ -167,7 +167,7 @@ class Limits(_Part):
 
 
 class LastTime(_Part):
-    """How much of the last session is told: its first sentences, and with `detail` what mattered,
+    """How much of the last session is shown: its first sentences, and with `detail` what mattered,
     commitments, people.
     """
 

@@ -33,7 +33,7 @@ DemoModel = Annotated[
     typer.Option(
         envvar="HITHERTO_MODEL",
         metavar="MODEL",
-        help="What learns: a PydanticAI name, http://…/v1#NAME, or `recorded` for a strong model's answers that come along; "
+        help="What learns: a PydanticAI name, http://…/v1#NAME, or `recorded` for a strong model's answers from a file; "
         "with none, rules do.",
     ),
 ]

@@ -38,7 +38,7 @@ PATIENCE = timedelta(minutes=2)
 """How long work may be overdue before a worker should have done it."""
 LOW_SPACE = 512 * 1024 * 1024
 MOVE = "move the memory to a folder on a disk: hitherto copy FOLDER NEW-FOLDER"
-REINSTALL = "install Hitherto anew: a part of the package is missing or changed"
+REINSTALL = "reinstall Hitherto: part of the package is missing or was changed"
 TOKENS_OF_SAMPLE = 5
 SAMPLE = "What did we promise?"
 EXTRAS = {
