@@ -186,7 +186,7 @@ async def _rolling(job: Job[Services]) -> Effect:
     passage = await scene.passage(job, turns, ends=False, asks=False) if turns else None
     if passage is None or not passage.new:
         return Effect(position=tail.number)
-    reading = await job.services.plain.read(passage)
+    reading = await job.services.plain.read(replace(passage, memories=()))
     one = Read(passage=passage, reading=reading, turns=turns)
     still = {line.turn.id: line.turn for line in passage.lines}
     summary = rolling(one, live(answers, stands), live=still, limit=job.services.numbers.rolling_chars)

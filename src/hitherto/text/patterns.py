@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final, Self
 
@@ -36,9 +36,15 @@ class Cue:
     that uses its letters."""
 
     said: Mapping[str, str]
+    _by_languages: dict[Sequence[str], list[re.Pattern[str]]] = field(
+        default_factory=dict[Sequence[str], list[re.Pattern[str]]], init=False, compare=False
+    )
 
     def search(self, text: str) -> re.Match[str] | None:
-        return next((found for pattern in self._patterns(text) if (found := pattern.search(text))), None)
+        for pattern in self._patterns(text):
+            if found := pattern.search(text):
+                return found
+        return None
 
     def match(self, text: str) -> re.Match[str] | None:
         return next((found for pattern in self._patterns(text) if (found := pattern.match(text))), None)
@@ -52,9 +58,13 @@ class Cue:
         return text
 
     def _patterns(self, text: str) -> list[re.Pattern[str]]:
-        return [_compiled(self.said[code]) for code in _spoken(text) if code in self.said]
+        spoken = _spoken(text)
+        if spoken not in self._by_languages:
+            self._by_languages[spoken] = [_compiled(self.said[code]) for code in spoken if code in self.said]
+        return self._by_languages[spoken]
 
 
+@lru_cache(maxsize=4_096)
 def _spoken(text: str) -> Sequence[str]:
     """The languages in which a text is searched."""
     code = detect(text)

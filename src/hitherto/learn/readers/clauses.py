@@ -7,6 +7,7 @@ jest, on a condition, by hearsay, or must stay secret is cut away, so that a quo
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from hitherto.learn.notes import Line
@@ -235,9 +236,12 @@ def _joined(parts: Sequence[Clause]) -> list[Clause]:
 
 def _typed(part: Clause) -> bool | str:
     """What must not stand in one clause with others: a request that lasts, a fact that may end by itself."""
-    if not part.persona and any(pattern.search(part.words) for pattern in _TYPES):
-        return part.words
-    return part.standing
+    return part.words if not part.persona and _types(part.words) else part.standing
+
+
+@lru_cache(maxsize=4_096)
+def _types(words: str) -> bool:
+    return any(pattern.search(words) for pattern in _TYPES)
 
 
 def _stretch(run: Sequence[Clause]) -> str | None:

@@ -8,10 +8,11 @@ with several sentences the others stay.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log
-from typing import Final
+from typing import Final, Self
 
 from hitherto.learn.notes import FactNote, LoopNote
 from hitherto.learn.readers.clauses import TABLE, Clause, sentences
@@ -125,11 +126,12 @@ def _changed(clause: Clause, told: Sequence[_Told]) -> Iterable[tuple[str, FactN
     """The sentences that a clause supersedes, as what becomes of their notes."""
     often = Counter(idea for one in told for idea in one.ideas)
     said = content(f"{clause.question} {clause.words}")
+    right = _PutRight.by(clause)
     gone: dict[str, list[_Told]] = {}
     for one in told:
         if clause.line.turn.id in one.memory.sources or not _same_side(clause, one.memory):
             continue
-        if _supersedes(clause, said, one, often, len(told)):
+        if right.holds_for(one) or _supersedes(clause, said, one, often, len(told)):
             gone.setdefault(one.memory.id, []).append(one)
     quotes = (_quote(clause),)
     for memory, parts in gone.items():
@@ -152,8 +154,6 @@ def _supersedes(clause: Clause, said: frozenset[str], one: _Told, often: Counter
         people = _named(one.memory) - {"user", "persona"}
         theirs = any(name in words.casefold() for name in people) if people else said & content(one.memory.text)
         return _PARTNER.search(one.memory.text) is not None and bool(theirs)
-    if _put_right(clause, one):
-        return True
     met = said & one.ideas
     if not met:
         return False
@@ -172,30 +172,49 @@ def _supersedes(clause: Clause, said: frozenset[str], one: _Told, often: Counter
     return close >= ALIKE and _OVER.search(words) is not None
 
 
-def _put_right(clause: Clause, one: _Told) -> bool:
-    """Whether a clause says of somebody else, or in another figure, what a sentence said before."""
-    for found in _NAMELY.finditer(clause.words):
-        told = content(found["rest"])
-        if len(told & one.ideas) > 1 and found["x"].casefold() not in one.memory.text.casefold():
-            return True
-    line = clause.line.text
-    if _CORRECTS.search(line):
-        old, new = _figures(one.words), _figures(clause.words)
-        if _CORRECTS.search(clause.words) and old and old < new and len(content(one.words)) <= FEW:
-            return True
-    elif not _CHANGED.search(clause.words):
-        return False
-    was, now = _things(one.words), _things(clause.words)
-    other = any(thing in was and not was[thing] & now[thing] for thing in now)
-    return other and len(content(line) & content(one.memory.text)) > 1
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PutRight:
+    """What a clause says of somebody else, or in another figure, than was said before."""
+
+    namely: tuple[tuple[str, frozenset[str]], ...]
+    figures: frozenset[str]
+    things: Mapping[str, frozenset[str]]
+    ideas: frozenset[str]
+
+    @classmethod
+    def by(cls, clause: Clause) -> Self:
+        words, line = clause.words, clause.line.text
+        corrects = _CORRECTS.search(words) is not None
+        counts = corrects or _CORRECTS.search(line) is not None or _CHANGED.search(words) is not None
+        return cls(
+            namely=tuple((found["x"].casefold(), content(found["rest"])) for found in _NAMELY.finditer(words)),
+            figures=_figures(words) if corrects else frozenset(),
+            things=_things(words) if counts else {},
+            ideas=content(line) if counts else frozenset(),
+        )
+
+    def holds_for(self, one: _Told) -> bool:
+        for name, told in self.namely:
+            if len(told & one.ideas) > 1 and name not in one.memory.text.casefold():
+                return True
+        if len(self.figures) > 1 and len(content(one.words)) <= FEW:
+            old = _figures(one.words)
+            if old and old < self.figures:
+                return True
+        if not self.things:
+            return False
+        was = _things(one.words)
+        other = any(thing in was and not was[thing] & self.things[thing] for thing in self.things)
+        return other and len(self.ideas & content(one.memory.text)) > 1
 
 
-def _things(words: str) -> dict[str, set[str]]:
+@lru_cache(maxsize=4_096)
+def _things(words: str) -> Mapping[str, frozenset[str]]:
     """What is counted in a sentence, with how many there are."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, frozenset[str]] = {}
     for one in _THINGS.finditer(words):
         for thing in content(f"{one['one']} {one['two'] or ''}") - _UNITS:
-            found.setdefault(thing, set()).add(_figure(one["n"]))
+            found[thing] = found.get(thing, frozenset()) | {_figure(one["n"])}
     return found
 
 

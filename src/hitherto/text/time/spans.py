@@ -8,8 +8,10 @@ All arithmetic uses the wall clock of the user's zone (a day is not always 24 ho
 spans counted in hours and minutes from now are computed on the time line.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -59,11 +61,16 @@ def due(text: str, *, now: datetime, zone: str) -> datetime | None:
     return None
 
 
-def _found(text: str, *, now: datetime, zone: str, tense: Tense | None) -> list[FoundTime]:
-    """What the grammar reads in a text, or in its time phrases translated into English, with the text's own words."""
+def _found(text: str, *, now: datetime, zone: str, tense: Tense | None) -> Sequence[FoundTime]:
     if now.tzinfo is None:
         raise ValueError(f"now must be aware, got {now!r}")
-    local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    return _read(text, now.astimezone(ZoneInfo(zone)).replace(tzinfo=None), tense)
+
+
+@lru_cache(maxsize=4_096)
+def _read(text: str, local: datetime, tense: Tense | None) -> Sequence[FoundTime]:
+    """What the grammar reads in a text, or in its time phrases translated into English, with the text's own words. The work on
+    a turn asks of the same words several times."""
     code = detect(text)
     spoken = language(code or ENGLISH)
     found = list[FoundTime]()
