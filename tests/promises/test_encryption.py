@@ -43,7 +43,10 @@ async def test_no_plain_text_in_files_log_and_backup(tmp_path: Path, clock: Fake
         assert WORDS[0] in (await shown(memory, "user0", query="sister")).casefold()
     assert files_with([*WORDS, *SAID], tmp_path) == []
     assert len(list((tmp_path / "memories.keys").iterdir())) == 2
-    for key in (OTHER, None):
+    with pytest.raises(StoreError, match="is encrypted"):
+        Hitherto(folder, clock=clock)
+    for key, keys in ((OTHER, "memories.keys"), (None, "elsewhere")):
+        (tmp_path / "memories.keys").rename(tmp_path / keys)
         async with Hitherto(folder, clock=clock, master_key=key) as memory:
             with pytest.raises(StoreError):
                 await memory.turns(user="user0")

@@ -14,15 +14,20 @@ if TYPE_CHECKING:
 def open_keyring(url: str, *, master: str | None, folder: str | Path | None) -> "Keyring | None":
     """The keys of a memory's users; None without a master key. They lie in `folder`; for a data folder, beside it by
     default."""
+    beside = Path(url).absolute().with_name(Path(url).absolute().name + ".keys")
     if master is None:
         if folder is not None:
             raise InvalidInput("a key folder needs a master key as well")
+        if "://" not in url and beside.is_dir() and any(beside.iterdir()) and store.has_files(url):
+            raise StoreUnavailable(
+                f"{url} is encrypted, its users' keys are in {str(beside)!r}: give the master key (HITHERTO_MASTER_KEY_FILE)"
+            )
         return None
     if folder is None and "://" in url:
         raise InvalidInput("a database needs a separate folder for its users' keys: name it")
     from hitherto.privacy.keyring import Keyring, master_key
 
-    place = Path(folder) if folder is not None else Path(url).absolute().with_name(Path(url).absolute().name + ".keys")
+    place = Path(folder) if folder is not None else beside
     keyring = Keyring(place, master=master_key(master))
     if not place.is_dir() and store.has_files(url):  # without their keys they would count as forgotten, and be replaced
         raise StoreUnavailable(

@@ -159,7 +159,10 @@ def test_doctor_knows_an_encrypted_memory_without_its_key(fresh: CommandLine, mo
     monkeypatch.delenv("HITHERTO_MASTER_KEY")
     stores = [check for check in fresh("doctor", "--json").json["checks"] if check["name"] == "store"]
     assert [check["verdict"] for check in stores] == ["failed"], "never well and failed at once"
-    assert "HITHERTO_MASTER_KEY_FILE" in stores[0]["next"]
+    assert "HITHERTO_MASTER_KEY_FILE" in stores[0]["detail"]
+    assert stores[0]["next"] == "hitherto settings"
+    served = fresh("serve", "--port", "0")
+    assert (served.code, "is encrypted" in served.err) == (1, True), "a service does not start on what it cannot read"
 
 
 @pytest.mark.req("R4.8")

@@ -251,9 +251,6 @@ def _remedy(call: Call, error: HithertoError) -> str:
     if isinstance(error, StoreUnavailable) and "://" in call.data:
         return f"psql {place} tries the same server; docs/howto/postgresql.md says what it needs"
     if isinstance(error, StoreCorrupt):
-        keys = Path(f"{call.data.rstrip('/')}.keys")
-        if call.settings.found_master_key() is None and keys.is_dir():
-            return f"{keys} says that this memory is encrypted: name its master key in HITHERTO_MASTER_KEY_FILE"
         return "hitherto restore BACKUP --data NEW-FOLDER"
     return "hitherto settings"
 
