@@ -41,6 +41,35 @@ def shown(context: Context, *sections: str) -> list[Item]:
     return [item for item in context.items if item.included and item.section in sections]
 
 
+MIXED = (
+    "I bought new running shoes in Leeds yesterday",
+    "mañana llevo a mis perros al veterinario",
+    "Gestern habe ich die Heizungen im Keller repariert",
+    "Could you remind me of the dentist on Friday?",
+    "mi hermana cocinó lentejas para todos",
+    "Die Katzen schlafen immer auf dem Fensterbrett",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "turn"),
+    [
+        ("where was the running shoe bought?", 0),
+        ("¿a dónde va el perro?", 1),
+        ("welche Heizung wurde repariert?", 2),
+        ("¿quién cocinaba una lenteja?", 4),
+        ("wo schläft die Katze?", 5),
+    ],
+)
+async def test_a_conversation_in_several_languages_is_found_in_each(
+    store_url: str, clock: FakeClock, question: str, turn: int
+) -> None:
+    """Words of each turn are stemmed by its own language, and those of a question by the question's."""
+    async with Hitherto(store_url, clock=clock) as memory:
+        ids = await tell(memory, clock, *MIXED)
+        assert (await memory.search(user="ana", query=question))[0].id == ids[turn]
+
+
 class Renamed:
     """The static embedder under a version of its own: what another one indexed has no vector for it."""
 
