@@ -142,6 +142,12 @@ class _Placed(NamedTuple):
         return scores
 
 
+def index_version(embedder: Embedder) -> str:
+    """The versions of embedder and analyser, by which vectors and traits are kept: those of others are not compared, and
+    background work remakes them."""
+    return f"{embedder.version}:{ANALYSER_VERSION}"
+
+
 class Recaller:
     """Recall over any store with one embedder. A reranker re-examines the results of `search`; a context does not wait for
     one."""
@@ -149,9 +155,7 @@ class Recaller:
     def __init__(self, embedder: Embedder, *, reranker: Reranker | None = None) -> None:
         self._embedder = CheckedEmbedder(embedder)
         self._reranker = reranker
-        self.version = f"{embedder.version}:{ANALYSER_VERSION}"
-        """The versions of embedder and analyser: vectors and traits of others are not compared, and background work remakes
-        them."""
+        self.version = index_version(embedder)
         self._cache = TraceCache(embedder=self.version, dimension=embedder.dimension)
         self._long = LongTexts()
         self._calibration: Calibration | None = None

@@ -18,6 +18,9 @@ def test_a_copy_holds_the_same_memory(fresh: CommandLine, store_url: str, tmp_pa
     assert again["entries"] == 0
     found = fresh.done("search", "Acme", *ANA, "--json", "--data", store_url).json
     assert [hit["text"] for hit in found] == ["I start at Acme on Monday!"]
+    # Vectors come along, so that what shares no word with a question is found there as well.
+    asked = ("search", "what about her new job?", *ANA, "--json")
+    assert fresh.done(*asked, "--data", store_url).json == fresh.done(*asked).json != []
 
 
 def test_a_copy_of_nothing_or_onto_itself_is_refused(fresh: CommandLine, tmp_path: Path) -> None:

@@ -169,6 +169,7 @@ def copy(
 
     from hitherto import store
     from hitherto.recall.embed import open_embedder
+    from hitherto.recall.search import index_version
     from hitherto.store.copy import Copied
     from hitherto.store.copy import copy as copied
 
@@ -186,8 +187,9 @@ def copy(
         try:
             await there.open()
             try:
+                vectors = index_version(open_embedder(call.settings.embedder))
                 with call.progress("copying") as advance:
-                    return await copied(here, there, embedders=[open_embedder(None).version], progress=advance)
+                    return await copied(here, there, embedders=[vectors], progress=advance)
             finally:
                 await there.close()
         finally:
