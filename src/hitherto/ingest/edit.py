@@ -3,16 +3,15 @@
 Field names are checked against the noun's own, so that a typo is an error that names the nearest valid field.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, cast
 
 from pydantic import ValidationError
-from rapidfuzz import process
 
 from hitherto.clock import bound, instant
-from hitherto.errors import Conflict, InvalidInput, NotFound
+from hitherto.errors import Conflict, InvalidInput, NotFound, near
 from hitherto.ingest import validation as validate
 from hitherto.ingest.record import Indexer
 from hitherto.safety.quarantine import quarantine
@@ -164,9 +163,8 @@ def _check_names(cls: type[Record], values: Mapping[str, Any]) -> None:
     allowed = sorted({f.name for f in fields(cls)} - _KEPT)
     for given in values:
         if given not in allowed:
-            nearest = cast(Sequence[Any] | None, process.extractOne(given, allowed))
-            hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-            raise InvalidInput(f"a {cls.noun} has no field {given!r} that can be set{hint}")
+            hint = near(given, allowed) or f": those are {', '.join(allowed)}"
+            raise InvalidInput(f"the {cls.noun} has no field {given!r} that can be set{hint}")
 
 
 def _valid(cls: type[Record], values: Mapping[str, Any]) -> Record:

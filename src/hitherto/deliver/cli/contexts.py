@@ -77,7 +77,9 @@ def context(
 
 def _warn_of_nobody(memory: "Hitherto", user: str) -> None:
     """Nothing is said against a user who is new, but a misspelt one is one as well."""
-    if not memory.turns(user=user, limit=1) and (meant := near(user, memory.users())):
+    if memory.turns(user=user, limit=1) or user in (users := memory.users()):
+        return
+    if meant := near(user, users):
         typer.echo(f"hitherto: nobody called {user!r} has said anything{meant}", err=True)
 
 

@@ -249,6 +249,8 @@ def _remedy(call: Call, error: HithertoError) -> str:
     if isinstance(error, StoreReadOnly):
         return f"let this account write to {place}"
     if isinstance(error, StoreUnavailable) and "://" in call.data:
+        if "too old" in str(error):
+            return "docs/howto/postgresql.md says where newer ones are"
         return f"psql {place} tries the same server; docs/howto/postgresql.md says what it needs"
     if isinstance(error, StoreCorrupt):
         return "hitherto restore BACKUP --data NEW-FOLDER"

@@ -18,6 +18,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count; change noth
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Whose = Annotated[str | None, typer.Option("--user", "-u", metavar="USER", help="Of this user alone.")]
 Held = Annotated[str, typer.Argument(metavar="ID", help="The memory that is held back.")]
+Wrong = Annotated[str, typer.Argument(metavar="ID", help="The memory or loop that is wrong, or the memory held back.")]
 
 
 def forget(
@@ -117,7 +118,7 @@ def rekey(
             "nothing is encrypted here: set HITHERTO_MASTER_KEY_FILE to the file of the present master key"
         )
     keys = keyring.rewrap(master_key(new.read_text("utf-8")))
-    call.answer({"keys": keys}, lambda: f"wrapped {keys:,} keys with the new master key")
+    call.answer({"keys": keys}, lambda: f"wrapped {number_of(keys, 'key')} with the new master key")
 
 
 def retain(call: Call, *, user: Whose = None, dry_run: DryRun = False) -> None:
@@ -156,7 +157,7 @@ def approve(call: Call, *, id: Held, user: User) -> None:
     call.answer(reviewed, lambda: f"approved {reviewed.id}")
 
 
-def reject(call: Call, *, id: Held, user: User) -> None:
+def reject(call: Call, *, id: Wrong, user: User) -> None:
     """Take back a memory or loop that is wrong; its turns do not bring it back."""
     with call.memory() as memory:
         rejected = memory.reject(id, user=user)
