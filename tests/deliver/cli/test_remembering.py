@@ -71,6 +71,10 @@ def test_variants_of_a_name_belong_to_one_entity(writer: CommandLine) -> None:
     writer.done("merge", "person:mukesh", "person:makesh", *ANA)
     kept = {row["key"]: row for row in writer.json("entities", *ANA)}
     assert kept["person:mukesh"]["aliases"] == ["Makesh"]
+    assert kept["person:makesh"]["merged_into"] == "person:mukesh"
+    lines = {line.split()[0]: line for line in writer.done("entities", *ANA).out.splitlines() if "person:" in line}
+    assert "merged into person:mukesh" in " ".join(lines["person:makesh"].split())
+    assert [ref for ref, line in lines.items() if "merged into" in line] == ["person:makesh"]
 
 
 def test_personas(writer: CommandLine, tmp_path: Path) -> None:

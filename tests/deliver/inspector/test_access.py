@@ -156,6 +156,19 @@ async def test_a_key_does_only_what_its_scopes_allow(service: Running) -> None:
         assert "sqlite" not in work
 
 
+async def test_only_a_key_that_may_write_is_offered_to_merge(service: Running) -> None:
+    for name in ("rosa", "mum"):
+        await service.memory.add("entity", user="ana", key=f"person:{name}", label=name)
+    for scopes, forms in ((["read"], 0), (["read", "write"], 2)):
+        async with visiting(service, await service.key(scopes=scopes)) as http:
+            page = (await http.get(address("memory?tab=entities", user="ana"))).text
+            assert ("person:rosa" in page, page.count('action="/inspect/memory/merge"')) == (True, forms)
+            if not forms:
+                sent = {"user": "ana", "keep": "person:rosa", "other": "person:mum"}
+                token = await token_of_forms(http)
+                assert (await http.post(f"{ROOT}/memory/merge", data={**sent, "form_token": token})).status_code == 403
+
+
 async def test_no_other_site_can_send_a_form(service: Running) -> None:
     ids = await furnish(service.memory)
     async with visiting(service, await service.key()) as http, visiting(service, await service.key()) as other:

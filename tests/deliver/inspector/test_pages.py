@@ -12,11 +12,12 @@ from playwright.sync_api import Browser, expect
 
 from hitherto import Loop, Memory, Turn, demo
 from hitherto.deliver.cli import main
+from hitherto.deliver.inspector.memory import OFFERED, offered
 from hitherto.deliver.inspector.views import counted, notes_kept, why
 from hitherto.errors import StoreError
 from hitherto.recipes import book
 from hitherto.store.protocol import Change, Cursor
-from hitherto.types import StoredTurn
+from hitherto.types import Entity, StoredTurn
 from tests.deliver.inspector.browser import Person, signed_in, visitor
 from tests.deliver.inspector.serving import Served
 
@@ -266,6 +267,51 @@ def test_who_is_who_is_corrected(person: Person) -> None:
     apart = [entity for entity in run(memory.entities(user="zoe")) if entity.merged_into is None]
     assert len(apart) == 2
     expect(page.get_by_role("button", name="They are one")).to_have_count(0)
+
+
+def test_an_entity_is_merged_with_another_of_its_type(browser: Browser, service: Served) -> None:
+    memory, run = service.memory, service.run
+    names = {"rosa": "Rosa", "mum": "Mum", "gran": "Gran with a very long name " * 4, "doña_r": "Doña R"}
+    for key, label in names.items():
+        run(memory.add("entity", user="yan", key=f"person:{key}", label=label))
+    run(memory.add("entity", user="yan", key="place:rosa", label="Rosa", type="place"))
+    run(memory.remember(user="yan", text="Mum bakes", entities=("person:mum",)))
+    with signed_in(browser, service, width=390) as person:
+        page = person.go("/inspect/memory?user=yan&tab=entities")
+        rows = page.get_by_role("region", name="Entities").locator("tbody tr")
+        expect(rows.filter(has_text="place:rosa")).to_have_count(1)
+        expect(rows.filter(has_text="place:rosa").get_by_role("button", name="Merge")).to_have_count(0)
+        rosa, mum = rows.filter(has_text="person:rosa"), rows.filter(has_text="person:mum")
+        choice = rosa.get_by_label("Rosa is the same as")
+        values = "options => options.map(option => option.value)"
+        assert choice.locator("option").evaluate_all(values) == ["", "person:doña_r", "person:gran", "person:mum"]
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        assert page.evaluate("(part => part.scrollWidth - part.clientWidth)(document.querySelector('.scroll'))") <= 0
+        choice.select_option("person:mum")
+        rosa.get_by_role("button", name="Merge").click()
+        expect(page.get_by_role("heading", name="Merged")).to_be_visible()
+        expect(mum).to_have_count(0)
+        assert choice.locator("option").evaluate_all(values) == ["", "person:doña_r", "person:gran"]
+        kept = {one.key: one for one in run(memory.entities(user="yan"))}
+        assert (kept["person:mum"].merged_into, kept["person:rosa"].aliases) == ("person:rosa", ("Mum",))
+        assert [one.entities for one in run(memory.memories(user="yan"))] == [("person:rosa",)]
+        # Who was merged into somebody who was merged in turn leads to, and comes out of, the last of them.
+        rows.filter(has_text="person:doña_r").get_by_role("combobox").select_option("person:rosa")
+        rows.filter(has_text="person:doña_r").get_by_role("button", name="Merge").click()
+        merged = page.locator(".card li").filter(has_text=re.compile("^Mum is now"))
+        expect(merged).to_contain_text("person:doña_r")
+        merged.get_by_role("button", name="Undo").click()
+        expect(mum).to_have_count(1)
+        last = {one.key: one for one in run(memory.entities(user="yan"))}
+        assert (last["person:mum"].merged_into, last["person:doña_r"].aliases) == (None, ("Rosa",))
+        assert person.seen.nothing(), person.seen
+
+
+def test_of_many_entities_the_most_remembered_are_offered() -> None:
+    live = [Entity(id=str(n), key=f"person:p{n}", label=f"P{n:03}", at=demo.NOW) for n in range(OFFERED + 2)]
+    town = Entity(id="t", key="place:town", label="Town", type="place", at=demo.NOW)
+    found = offered([*live, town], {f"person:p{n}": n for n in range(OFFERED + 2)})
+    assert found == {"person": live[2:], "place": [town]}
 
 
 def test_what_is_held_back_is_reviewed(person: Person) -> None:

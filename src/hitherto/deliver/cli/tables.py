@@ -192,7 +192,11 @@ def entities(found: Sequence[Entity]) -> RenderableType:
     rows = [
         ListedEntry(
             title=e.key or e.label,
-            facts=(e.label, f"also {', '.join(e.aliases)}" if e.aliases else ""),
+            facts=(
+                e.label,
+                f"also {', '.join(e.aliases)}" if e.aliases else "",
+                f"merged into {e.merged_into}" if e.merged_into else "",
+            ),
             id=e.id,
         )
         for e in found

@@ -1,6 +1,7 @@
 """What is remembered about a user: facts with their validity, entities, loops, summaries, state; and the ways to correct it."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from itertools import combinations, pairwise
@@ -20,6 +21,7 @@ from hitherto.deliver.inspector.conversation import personas
 from hitherto.deliver.inspector.views import Form, Links, Page, form, in_zone_of, is_piece, looking, page
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.learn import cost
+from hitherto.learn.people import follow
 from hitherto.text.names import slug
 from hitherto.types import Entity, Json, Loop, Memory, Record, State
 
@@ -29,6 +31,8 @@ Tab = Literal["facts", "today", "entities", "loops", "episodes", "thoughts", "su
 TABS: tuple[Tab, ...] = get_args(Tab)
 LISTED = 30
 MANY = 500
+OFFERED = 100
+"""With how many of its type an entity can be merged here; each stands in the choices of all the others."""
 CHANGES: dict[str, dict[str, Any]] = {
     "pin": {"pinned": True},
     "unpin": {"pinned": False},
@@ -234,13 +238,24 @@ async def _entities(subject: Subject) -> dict[str, Any]:
     loops = await memory.loops(user=user, status=None, limit=MANY)
     named = [record.entities for record in (*facts, *episodes, *loops)]
     counted = {entity.key: sum(entity.key in refs for refs in named) for entity in everyone}
+    live = [entity for entity in everyone if entity.merged_into is None]
+    by_ref = {entity.key: entity for entity in everyone if entity.key}
     return {
-        "entities": [entity for entity in everyone if entity.merged_into is None],
-        "merged": [entity for entity in everyone if entity.merged_into is not None],
+        "entities": live,
+        "offered": offered(live, counted),
+        "merged": [(entity, follow(entity.merged_into, by_ref)) for entity in everyone if entity.merged_into],
         "counted": counted,
         "graph": graph(everyone, named),
         "alike": alike(everyone),
     }
+
+
+def offered(live: Sequence[Entity], counted: Mapping[str | None, int]) -> dict[str, list[Entity]]:
+    """Of each type, the entities that others can be merged with: the most often remembered ones, by name."""
+    found: dict[str, list[Entity]] = {}
+    for entity in sorted(live, key=lambda one: -counted.get(one.key, 0)):
+        found.setdefault(entity.type, []).append(entity)
+    return {kind: sorted(ones[:OFFERED], key=lambda one: one.label.casefold()) for kind, ones in found.items()}
 
 
 def alike(entities: list[Entity]) -> list[tuple[Entity, Entity]]:
