@@ -18,7 +18,18 @@ from hitherto.deliver.http.paths import ROOT
 from hitherto.deliver.http.service import Channels, Service, Subject, caller_of, subject_of
 from hitherto.deliver.inspector.charts import ChartSpan, Timeline, graph
 from hitherto.deliver.inspector.conversation import personas
-from hitherto.deliver.inspector.views import Form, Links, Page, form, in_zone_of, is_piece, looking, page
+from hitherto.deliver.inspector.views import (
+    Form,
+    Links,
+    Page,
+    excerpt,
+    form,
+    in_zone_of,
+    is_piece,
+    looking,
+    page,
+    shown,
+)
 from hitherto.errors import InvalidInput, NotFound
 from hitherto.learn import cost
 from hitherto.learn.people import follow
@@ -250,12 +261,14 @@ async def _entities(subject: Subject) -> dict[str, Any]:
     }
 
 
-def offered(live: Sequence[Entity], counted: Mapping[str | None, int]) -> dict[str, list[Entity]]:
-    """Of each type, the entities that others can be merged with: the most often remembered ones, by name."""
-    found: dict[str, list[Entity]] = {}
+def offered(live: Sequence[Entity], counted: Mapping[str | None, int]) -> dict[str, list[tuple[str, str]]]:
+    """Of each type, the entities that others can be merged with: the most often remembered ones, each with its reference
+    and its name, by name."""
+    found: dict[str, list[tuple[str, str]]] = {}
     for entity in sorted(live, key=lambda one: -counted.get(one.key, 0)):
-        found.setdefault(entity.type, []).append(entity)
-    return {kind: sorted(ones[:OFFERED], key=lambda one: one.label.casefold()) for kind, ones in found.items()}
+        ref = entity.key or entity.id
+        found.setdefault(entity.type, []).append((ref, excerpt(shown(entity.label or ref).striptags(), 40)))
+    return {kind: sorted(ones[:OFFERED], key=lambda one: one[1].casefold()) for kind, ones in found.items()}
 
 
 def alike(entities: list[Entity]) -> list[tuple[Entity, Entity]]:
